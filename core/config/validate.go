@@ -33,6 +33,9 @@ func (c *Config) Validate() error {
 		if err == nil && kind.Check != nil {
 			err = kind.Check(c.Generator.Config)
 		}
+		if err == nil && c.Generator.NoiseShare > 0 && !kind.Learns {
+			err = fmt.Errorf("generator.noise_share is %g, but %s learns nothing that noise could disturb: want 0", c.Generator.NoiseShare, kind.Kind)
+		}
 		if err != nil {
 			return fmt.Errorf("configuration: %w", err)
 		}

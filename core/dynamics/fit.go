@@ -190,7 +190,9 @@ func (e *Ensemble) fill(f *fit, first, rows int) {
 	}
 	for member := range c.Members {
 		x, y := x[member*c.Batch*c.In:][:c.Batch*c.In], y[member*c.Batch*c.Out:][:c.Batch*c.Out]
-		f.pairs(f.rows[member][first:first+rows], x, y)
+		f.data.Learn(Place{f.Refit, f.step, member}, f.rows[member][first:first+rows], x, y)
+		f.scales[0].standardise(x[:rows*c.In], x)
+		f.scales[1].standardise(y[:rows*c.Out], y)
 		clear(x[rows*c.In:])
 		clear(y[rows*c.Out:])
 	}

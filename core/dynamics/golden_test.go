@@ -184,7 +184,9 @@ func TestGoldenEnsembleStep(t *testing.T) {
 // pairs are rows of inputs and outcomes.
 type pairs struct{ x, y [][]float32 }
 
-func (p pairs) Len() int { return len(p.x) }
+func (p pairs) Len() int                                       { return len(p.x) }
+func (p pairs) Learn(_ Place, rows []int32, in, out []float32) { p.Pairs(rows, in, out) }
+
 func (p pairs) Pairs(rows []int32, in, out []float32) {
 	for k, i := range rows {
 		copy(in[k*len(p.x[i]):], p.x[i])

@@ -10,6 +10,14 @@ type Data interface {
 	Len() int
 	// Pairs writes the inputs [s, a] of some rows, one after the other, and their outcomes.
 	Pairs(rows []int32, in, out []float32)
+	// Learn writes them as the gradient step at a place learns them, which may be with noise.
+	Learn(at Place, rows []int32, in, out []float32)
+}
+
+// Place is the batch of a member in a step of a fit.
+type Place struct {
+	Refit        uint64
+	Step, Member int
 }
 
 // Scale are the means and deviations by which numbers are standardised.

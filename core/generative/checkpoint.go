@@ -152,6 +152,7 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 		if d.fit, err = loadFit(d.calls.device, r, h, d.layout.vectors(real), d.config, d.layout.width(), paramsOf(d.model, d.average), d.program.optimiser); err != nil {
 			return err
 		}
+		d.fit.disturb(d.config, d.layout, real, d.stream)
 		if err := d.program.frame.set(d.calls.device, d.fit.normaliser.coordinates); err != nil {
 			return err
 		}

@@ -108,6 +108,11 @@ type Config struct {
 	Corrector      string `toml:"corrector"`       // "conditional", "full" or "auto"
 	Init           string `toml:"init"`            // "scratch" (also if empty) or "previous"
 
+	// Noise is added to s and s' of a part of the rows that each step of a fit learns from, as to those
+	// of the curiosity model (Wang et al. 2025, appendix).
+	NoiseShare float64 `toml:"noise_share"` // of the rows; 0: none
+	NoiseStd   float64 `toml:"noise_std"`   // in multiples of the root of the dimensions' mean variance
+
 	Batch       int     `toml:"batch"` // rows of a gradient step
 	Beta1       float64 `toml:"-"`     // of AdamW
 	Beta2       float64 `toml:"-"`
@@ -198,6 +203,9 @@ func (c Config) Validate() error {
 		if least.value < least.min {
 			return fmt.Errorf("generator: %s is %d, want at least %d", least.name, least.value, least.min)
 		}
+	}
+	if err := c.validateNoise(); err != nil {
+		return err
 	}
 	return c.validateNumbers()
 }

@@ -123,6 +123,7 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 	if err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}
+	f.disturb(d.config, d.layout, real, d.stream)
 	first := d.served
 	if d.config.Init == InitPrevious && d.serving != nil {
 		f.normaliser.coordinates.follow(d.serving.normaliser.coordinates)
@@ -230,6 +231,7 @@ func (d *Diffusion) gather(f *fit, at uint64) {
 	}
 	for i := range d.config.Batch {
 		row := rows.IntN(f.rows.Len())
+		f.noise.learn(at, i, d.config.Batch)
 		f.normaliser.normalise(x[i*width:(i+1)*width], f.rows.Row(row))
 		switch {
 		case condition == nil:

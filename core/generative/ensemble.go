@@ -101,9 +101,8 @@ func (c EnsembleConfig) Memory(shared Config, width int) float64 {
 // rollout ends; one that is not finite is dropped, and its rollout ends too.
 type Ensemble struct {
 	own    EnsembleConfig
+	config Config
 	shape  replay.Shape
-	init   string
-	chunk  int
 	policy Policy
 	ends   func(obs, act, next []float32) bool
 	stream rng.Stream
@@ -138,7 +137,7 @@ func NewEnsemble(d Deps) (*Ensemble, error) {
 		return nil, fmt.Errorf("generator: %w", err)
 	}
 	e := &Ensemble{
-		own: own, shape: d.Shape, init: d.Config.Init, chunk: d.Config.Chunk, policy: d.Policy, ends: d.Ends, stream: stream, model: model, device: d.Device,
+		own: own, config: d.Config, shape: d.Shape, policy: d.Policy, ends: d.Ends, stream: stream, model: model, device: d.Device,
 	}
 	e.fills.Compile = e.newFilled
 	return e, nil
@@ -171,6 +170,8 @@ type learned struct {
 	shape replay.Shape
 	delta bool
 	seen  *[1]float32 // keeps reads
+	batch int
+	noise *noisy // nil: steps learn rows as they are
 }
 
 // Pairs implements dynamics.Data. Rows of a large D_real are in no cache: reading the ends of all of them
@@ -193,8 +194,28 @@ func (l learned) Pairs(rows []int32, in, out []float32) {
 	}
 }
 
+// Learn implements dynamics.Data.
+func (l learned) Learn(at dynamics.Place, rows []int32, in, out []float32) {
+	l.Pairs(rows, in, out)
+	if l.noise == nil {
+		return
+	}
+	obs := l.shape.Obs
+	for k := range l.noise.rows(len(rows)) {
+		l.noise.draw(occasion(at.Refit, at.Step), at.Member*l.batch+k)
+		in, out := in[k*(obs+l.shape.Act):], out[k*(1+obs)+1:]
+		for j := range obs {
+			in[j] += l.noise.draws[j]
+			out[j] += l.noise.draws[obs+j]
+			if l.delta {
+				out[j] -= l.noise.draws[j]
+			}
+		}
+	}
+}
+
 func (e *Ensemble) learned(real Rows) learned {
-	return learned{real, e.shape, e.own.Target == TargetDelta, new([1]float32)}
+	return learned{real, e.shape, e.own.Target == TargetDelta, new([1]float32), e.config.Batch, newNoisy(e.config, e.shape, real, e.stream)}
 }
 
 // StartFit begins a fit. With Config.Init "previous" it goes on from the weights and the moments of the
@@ -214,7 +235,7 @@ func (e *Ensemble) StartFit(real Rows, scores []float32, knobs FitKnobs, refit u
 	if err := knobs.validate(); err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}
-	f := dynamics.Fit{Steps: knobs.Steps, Rate: knobs.LR, Refit: refit, Fresh: e.init != InitPrevious}
+	f := dynamics.Fit{Steps: knobs.Steps, Rate: knobs.LR, Refit: refit, Fresh: e.config.Init != InitPrevious}
 	if err := e.model.StartFit(e.learned(real), f); err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 type fit struct {
 	serving // becomes the served one when the fit is complete
 	rows    Rows
+	noise   *noisy // nil: steps learn rows as they are
 	knobs   FitKnobs
 	refit   uint64
 	step    int // gradient steps made

@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
@@ -44,6 +45,7 @@ func (w weightless) Parameters() int                         { return 0 }
 type Headed struct {
 	Model
 	config  HeadConfig
+	own     Config // of the generator
 	layout  headLayout
 	scratch bool // whether a fit starts from fresh weights
 	stream  rng.Stream
@@ -63,6 +65,7 @@ type Headed struct {
 // headFit is a fit under way.
 type headFit struct {
 	rows   Rows
+	noise  *noisy // nil: steps learn rows as they are
 	knobs  FitKnobs
 	refit  uint64
 	step   int
@@ -88,7 +91,7 @@ func WithHeads(g Generator, h HeadConfig, deps Deps) (*Headed, error) {
 		l.turning[j] = true
 	}
 	d := &Headed{
-		Model: modelOf(g, c.Chunk), config: h, layout: l, scratch: c.Init != InitPrevious, device: deps.Device,
+		Model: modelOf(g, c.Chunk), config: h, own: c, layout: l, scratch: c.Init != InitPrevious, device: deps.Device,
 		stream: rng.New(deps.Seed, "generator heads"), rate: op.NewTensor("heads rate", 1),
 		ranges: newRealRanges(h, l), rules: newRules(h, l, deps),
 	}
@@ -204,7 +207,16 @@ func (d *Headed) start(real Rows, knobs FitKnobs, refit uint64) error {
 		return err
 	}
 	d.fit = f
+	d.disturb(real)
 	return nil
+}
+
+// disturb makes the steps of the fit learn with noise, as those of the generator.
+func (d *Headed) disturb(real Rows) {
+	shape := replay.Shape{Obs: d.layout.obs, Act: d.layout.act}
+	if d.fit.noise = newNoisy(d.own, shape, real, d.stream); d.fit.noise != nil {
+		d.fit.rows = d.fit.noise
+	}
 }
 
 // FitSteps makes up to n gradient steps of the generator, and as many of its heads. If the
@@ -249,6 +261,7 @@ func (d *Headed) headStep(f *headFit) error {
 	at := occasion(f.refit, f.step)
 	draw := d.stream.Sub("rows").At(at)
 	for i := range d.config.Batch {
+		f.noise.learn(at, i, d.config.Batch)
 		row := f.rows.Row(draw.IntN(f.rows.Len()))
 		for _, h := range d.heads {
 			h.batch(d.step, i, row)

@@ -128,5 +128,6 @@ func (d *Headed) load(r io.Reader, real Rows) error {
 		return fmt.Errorf("step %d of a fit of %d to %d real transitions, which are not given", h.Step, h.Steps, h.Of)
 	}
 	d.fit = f
+	d.disturb(real)
 	return nil
 }

@@ -123,7 +123,7 @@ const mostActing = 4096
 
 // piece is how many rollouts make up a piece.
 func (e *Ensemble) piece(k GenKnobs) int {
-	return min(max(1, e.chunk/k.rollout()), k.starts(), mostActing)
+	return min(max(1, e.config.Chunk/k.rollout()), k.starts(), mostActing)
 }
 
 // GenerateSlice makes the rollouts of one piece.

@@ -143,6 +143,7 @@ func (v *VAE) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64
 	if err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}
+	f.disturb(v.config, v.layout, real, v.stream)
 	if err := plan.Copy(v.device, v.model.params(), v.network("fresh", fmt.Sprintf("refit %d", refit)).params()); err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}
@@ -180,6 +181,7 @@ func (v *VAE) fitStep(f *fit) (float64, error) {
 	}
 	for i := range v.config.Batch {
 		row := rows.IntN(f.rows.Len())
+		f.noise.learn(at, i, v.config.Batch)
 		f.normaliser.normalise(x[i*width:(i+1)*width], f.rows.Row(row))
 		switch {
 		case condition == nil:

@@ -80,6 +80,7 @@ func (v *VAE) load(r io.Reader, real Rows) error {
 		if v.fit, err = loadFit(v.device, r, h, v.layout.vectors(real), v.config, v.layout.width(), v.model.params(), v.program.optimiser); err != nil {
 			return err
 		}
+		v.fit.disturb(v.config, v.layout, real, v.stream)
 	}
 	if h.Generation == 0 {
 		return nil

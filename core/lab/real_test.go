@@ -156,7 +156,11 @@ func TestWrongPartsAreSaidBeforeARun(t *testing.T) {
 	}
 	defer dev.Close()
 	for want, change := range map[string]func(*config.Config){
-		"agent: hidden is empty":     func(c *config.Config) { c.Agent.Hidden = nil },
+		"agent: hidden is empty": func(c *config.Config) { c.Agent.Hidden = nil },
+		"configuration: generator.noise_share is 0.2, but resample learns nothing": func(c *config.Config) {
+			*c = plainMethod("resample")
+			c.Generator.NoiseShare, c.Generator.NoiseStd = 0.2, 0.2
+		},
 		"generator: width is 1":      func(c *config.Config) { c.Generator.Width = 1 },
 		"curiosity: hidden is 0":     func(c *config.Config) { changeICM(c, func(i *relevance.ICMConfig) { i.Hidden = 0 }) },
 		"configuration: steps is -1": func(c *config.Config) { c.Steps = -1 },

@@ -40,6 +40,7 @@ var variants = map[string]func(c *config.Config){
 		c.Generator.Conditional, c.Knobs.Relevance = false, relevance.None
 	},
 	"mbpo-curiosity": rolled,
+	"mbpo-noised":    func(c *config.Config) { rolled(c); c.Generator.NoiseShare, c.Generator.NoiseStd = 0.2, 0.2 },
 	"max":            explored,
 	"pairs": func(c *config.Config) {
 		c.Generator.Vector, c.Generator.ModelTerminals = generative.VectorPair, true
