@@ -130,7 +130,7 @@ type Instr struct {
 	ReLU bool       // Linear, LinearAt, LinearJoined, Conv: max(0,·) on the result
 	Mask Ref        // LinearDX, ConvDX: zero where the mask is not positive
 	Fill rng.Stream // FillNormal, FillUniform
-	// Window is the geometry of windows over the images in the rows, for Conv and MaxPool.
+	// Window is the geometry of windows over the images in the rows, for Conv, MaxPool and Upsample.
 	Window window.Geometry
 	// Items says which numbers of the occasion a fill takes; nil: the numbers from 0 on.
 	Items *Items
@@ -309,6 +309,8 @@ const (
 	ConvDB                        // In dz; Window: sum over rows and places
 	MaxPool                       // In x; Window
 	MaxPoolGrad                   // In x dy; Window
+	Upsample                      // In x; Window, of which the image counts
+	UpsampleGrad                  // In dy; Window of the result
 	FromBytes                     // In x, an input whose words hold bytes (see Bytes): I[0] bytes of each row as byte/255 + F[0]
 	Codes                         // the number of codes
 )
@@ -330,7 +332,7 @@ var codeNames = [Codes]string{
 	"layer norm", "layer norm dx", "layer norm dγ", "rms norm", "rms norm dx", "rms norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
 	"softmax", "softmax grad", "group softmax", "group softmax grad", "group sample",
 	"cross-entropy", "cross-entropy grad", "gated update", "gated update grad", "gated update keep", "two-hot", "bin mean", "merge stats",
-	"conv", "conv dx", "conv dw", "conv db", "max-pool", "max-pool grad", "from bytes",
+	"conv", "conv dx", "conv dw", "conv db", "max-pool", "max-pool grad", "upsample", "upsample grad", "from bytes",
 }
 
 func (c Code) String() string {

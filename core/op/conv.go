@@ -31,6 +31,11 @@ func images(a Attr, x tensor.Shape) error {
 	if err := a.Window.Check(); err != nil {
 		return err
 	}
+	return sized(a, x)
+}
+
+// sized checks that the rows of x have the size of an image.
+func sized(a Attr, x tensor.Shape) error {
 	if len(x) != 2 {
 		return errors.New("want images without members, [B,C]")
 	}

@@ -128,6 +128,8 @@ const (
 	ConvDB                               // dz
 	MaxPool                              // x
 	MaxPoolGrad                          // x dy
+	Upsample                             // x
+	UpsampleGrad                         // dy
 	FromBytes                            // x
 	kinds
 )

@@ -21,7 +21,7 @@ var arities = map[Kind][2]int{
 	Clamp: {1, 1}, Minimum: {2, 2}, Maximum: {2, 2}, Div: {2, 2}, ColScale: {2, 2}, ColAdd: {2, 2},
 	Members: {1, 1}, SumMembers: {1, 1}, SumColumns: {1, 1}, SpreadColumns: {1, 1}, Sum: {1, 1}, BCE: {2, 3},
 	CrossEntropy: {2, 3}, GaussianKL: {1, 1}, Gather: {2, 2}, LayerNorm: {3, 3}, LogSumExp: {1, 1},
-	Softmax: {1, 1}, TwoHotAt: {2, 2}, BinMean: {2, 2}, MergeStats: {2, 2}, Conv: {3, 3}, MaxPool: {1, 1}, FromBytes: {1, 1},
+	Softmax: {1, 1}, TwoHotAt: {2, 2}, BinMean: {2, 2}, MergeStats: {2, 2}, Conv: {3, 3}, MaxPool: {1, 1}, Upsample: {1, 1}, FromBytes: {1, 1},
 	Shift: {1, 1}, SplitColumns: {1, 1}, JoinMembers: {1, 1}, RMSNorm: {2, 2}, GroupSoftmax: {1, 1}, GroupSample: {2, 2}, GatedUpdate: {2, 2},
 }
 
@@ -39,7 +39,7 @@ func TestAnyShapesAreAnsweredOrRefused(t *testing.T) {
 					a.I = [2]int{len(shapes)}
 				case GroupSoftmax:
 					a.F[0] = 0.25
-				case Conv, MaxPool:
+				case Conv, MaxPool, Upsample:
 					a.Window = window.Geometry{Height: r.IntN(4), Width: 1 + r.IntN(2), Channels: 1 + r.IntN(3), Kernel: r.IntN(4), Stride: r.IntN(3), Pad: r.IntN(3)}
 					if r.IntN(4) == 0 { // otherwise hardly any would fit
 						shapes[0] = tensor.Shape{r.IntN(3), a.Window.Size()}

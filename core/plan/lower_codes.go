@@ -25,7 +25,7 @@ func init() {
 		op.GroupSoftmax: device.GroupSoftmax, op.GroupSoftmaxGrad: device.GroupSoftmaxGrad, op.GroupSample: device.GroupSample,
 		op.BinMean: device.BinMean, op.GatedUpdate: device.GatedUpdate, op.GatedUpdateGrad: device.GatedUpdateGrad, op.GatedUpdateKeep: device.GatedUpdateKeep,
 		op.Conv: device.Conv, op.ConvDX: device.ConvDX, op.ConvDW: device.ConvDW, op.ConvDB: device.ConvDB,
-		op.MaxPool: device.MaxPool, op.MaxPoolGrad: device.MaxPoolGrad, op.FromBytes: device.FromBytes,
+		op.MaxPool: device.MaxPool, op.MaxPoolGrad: device.MaxPoolGrad, op.Upsample: device.Upsample, op.UpsampleGrad: device.UpsampleGrad, op.FromBytes: device.FromBytes,
 	} {
 		codes[kind] = code
 	}

@@ -17,11 +17,20 @@ type Geometry struct {
 	Pad                     int // on each of the four sides; below Kernel
 }
 
+// CheckImage reports what is wrong with the image alone.
+func (g Geometry) CheckImage() error {
+	if g.Height < 1 || g.Width < 1 || g.Channels < 1 {
+		return fmt.Errorf("an image of %d×%d×%d has no pixels", g.Height, g.Width, g.Channels)
+	}
+	return nil
+}
+
 // Check reports what is wrong with a geometry.
 func (g Geometry) Check() error {
+	if err := g.CheckImage(); err != nil {
+		return err
+	}
 	switch {
-	case g.Height < 1 || g.Width < 1 || g.Channels < 1:
-		return fmt.Errorf("an image of %d×%d×%d has no pixels", g.Height, g.Width, g.Channels)
 	case g.Kernel < 1 || g.Stride < 1:
 		return fmt.Errorf("kernel %d and stride %d must be positive", g.Kernel, g.Stride)
 	case g.Pad < 0 || g.Pad >= g.Kernel:

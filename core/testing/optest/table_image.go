@@ -38,6 +38,12 @@ func Images() []Case {
 			return d.MaxPool(x, over)
 		}})
 	}
+	for _, over := range []window.Geometry{{Height: 3, Width: 2}, {Height: 1, Width: 4}} {
+		all = append(all, Case{Name: fmt.Sprintf("Upsample of %d×%d", over.Height, over.Width), Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+			x, over := image(d, over)
+			return d.Upsample(x, over)
+		}})
+	}
 	return append(all, Case{Name: "layers of Conv", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
 		x, over := image(d, windows[1])
 		h := d.ReLU(convolved(d, x, over, 1))

@@ -13,6 +13,8 @@ func init() {
 	lowerings[device.MaxPoolGrad] = func(b *builder) error {
 		return b.overImages("max_pool_grad", b.operands())
 	}
+	lowerings[device.Upsample] = resized("upsample")
+	lowerings[device.UpsampleGrad] = resized("upsample_grad")
 }
 
 // window returns the geometry of the instruction as kernel arguments.
@@ -42,6 +44,16 @@ func (b *builder) overImages(kernel string, operands []any) error {
 		return err
 	}
 	return b.counted(kernel, b.size(b.in.Out), append(operands, b.window()...))
+}
+
+// resized is the recipe of a kernel over images of twice, or half, the height and width.
+func resized(kernel string) lowering {
+	return func(b *builder) error {
+		if err := b.countable(); err != nil {
+			return err
+		}
+		return b.counted(kernel, b.size(b.in.Out), b.operands(), uint32(b.in.Window.Width), uint32(b.in.Window.Channels))
+	}
 }
 
 // convTiles lists the tiles of cu/conv.cu for results of up to 32 columns and for those of more,

@@ -1,6 +1,6 @@
 // targets: sm_70
-// Pooling over windows, a thread for each number of the result. Twin:
-// core/device/cpu/maxpool.go.
+// Pooling over windows, and images of twice the size; a thread for each number of the result. Twins:
+// core/device/cpu/maxpool.go, upsample.go.
 #include "window.h"
 
 // Coordinates left of an image or above it are beyond its side, as unsigned numbers.
@@ -52,5 +52,22 @@ KERNEL void max_pool_grad(float *dx, const float *x, const float *dy, WINDOW, u3
       for (u32 ox = firstPlace(px, g); ox < g.across && ox * g.stride <= px + g.pad; ox++)
         if (largestOf(from, oy, ox, g) == own) sum += slope[(oy * g.across + ox) * g.channels];
     dx[i] = sum;
+  }
+}
+
+// Each pixel four times. Two lines of the result come from one line of x, across all images.
+KERNEL void upsample(float *out, const float *x, u32 width, u32 channels, u32 n) {
+  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
+    u32 pixel = i / channels, line = pixel / (2 * width), across = pixel % (2 * width);
+    out[i] = x[(line / 2 * width + across / 2) * channels + i % channels];
+  }
+}
+
+// the sum of the four, pairs of lines first
+KERNEL void upsample_grad(float *dx, const float *dy, u32 width, u32 channels, u32 n) {
+  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
+    u32 pixel = i / channels, line = 2 * width * channels;
+    const float *upper = dy + pixel / width * 2 * line + pixel % width * 2 * channels + i % channels, *lower = upper + line;
+    dx[i] = (upper[0] + lower[0]) + (upper[channels] + lower[channels]);
   }
 }
