@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/testing/allocs"
+	"pgrlab/core/testing/optest"
 )
 
 // trunk is a residual network as a sampler calls it: only layers read its activations, and it adds
@@ -110,4 +111,33 @@ func TestDumpOfFusedLayers(t *testing.T) {
 	if text = p.String(); strings.Contains(text, "with mish") || !strings.Contains(text, "with linear of step") {
 		t.Errorf("not what was to be fused:\n%s", text)
 	}
+}
+
+// A step of a recurrent state in blocks copies nothing between members and columns side by side, except
+// before its gates.
+func TestDumpOfMembersSideBySide(t *testing.T) {
+	for _, c := range optest.All() {
+		if c.Name != "step of a recurrent state in blocks" {
+			continue
+		}
+		var out *op.Node
+		p, err := Build(c.Name, machine(t), func(g *op.Graph) Spec {
+			_, out = c.At(optest.Shape{B: 6, C: 3}).Build(g)
+			return Spec{Outputs: []*op.Node{out}}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		copies := 0
+		for _, line := range strings.Split(p.String(), "\n") {
+			if f := strings.Fields(line); len(f) > 1 && slices.Contains([]string{"split", "members", "join"}, f[1]) && !strings.Contains(line, "in step") {
+				copies++
+			}
+		}
+		if copies != 1 {
+			t.Errorf("%d copies, want 1:\n%v", copies, p)
+		}
+		return
+	}
+	t.Error("the table of operations lacks the case")
 }

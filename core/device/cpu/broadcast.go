@@ -153,12 +153,20 @@ func sum(c *compiler, in device.Instr) {
 	})
 }
 
+// spread writes v everywhere, by copies that double: a loop writes a number at a time.
+func spread(x []float32, v float32) {
+	if len(x) == 0 {
+		return
+	}
+	x[0] = v
+	for done := 1; done < len(x); done *= 2 {
+		copy(x[done:], x[:done])
+	}
+}
+
 func sumGrad(c *compiler, in device.Instr) {
 	dsum, dx, norm := c.data[in.In[1]], c.data[in.Out], in.F[0]
 	c.memberwise(in, in.In[1:], func(lo, hi int) {
-		v := float32(float64(dsum[0]) / norm)
-		for i := lo; i < hi; i++ {
-			dx[i] = v
-		}
+		spread(dx[lo:hi], float32(float64(dsum[0])/norm))
 	})
 }

@@ -31,6 +31,7 @@
 //
 // Passes over activations that a layer reads or writes anyway are done by the layer (fuse.go). An
 // addition to the layer's result becomes the start of its sums. An activation that only layers read
-// is evaluated as they copy their operand, once for each element. A program's dump shows which step
-// does what.
+// is evaluated as they copy their operand, once for each element. Members that are columns side by
+// side, or copies of one matrix, are not copied for a layer that can read or write them where they are
+// (beside.go). A program's dump shows which step does what.
 package cpu

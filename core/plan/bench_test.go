@@ -1,0 +1,128 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/op"
+)
+
+// BenchmarkOperations times operations and their gradients at the sizes of DreamerV3's 1M configuration,
+// instruction by instruction with one worker: the least time, and the rate of arithmetic or, without
+// matrix products, of memory.
+func BenchmarkOperations(b *testing.B) {
+	for _, family := range kernel.Available() {
+		dev, err := cpu.New(cpu.Options{Threads: 1, Family: family})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer dev.Close()
+		for _, d := range dreamerSized() {
+			b.Run(family+"/"+d.name, func(b *testing.B) {
+				p, err := Build(d.name, dev, func(g *op.Graph) Spec {
+					_, outputs := d.build(g)
+					switch out := outputs[0]; {
+					case len(d.wrt) == 0:
+						return Spec{Outputs: outputs}
+					case out.Shape().IsScalar():
+						return Spec{Loss: out, Gradients: d.wrt}
+					default:
+						return Spec{Loss: g.Sum(g.Mul(out, g.Input("slope", out.Shape()...)), 1), Gradients: d.wrt, Outputs: outputs}
+					}
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer p.Close()
+				rates(b, p)
+			})
+		}
+	}
+}
+
+// rates reports the instructions of a program.
+func rates(b *testing.B, p *Program) {
+	type stage struct {
+		instr int
+		name  string
+	}
+	least := map[stage]time.Duration{}
+	for b.Loop() {
+		timings, err := p.exec.(device.Profiler).Profile(0, 10)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, t := range timings {
+			s := stage{t.Instr, t.Name}
+			if old, seen := least[s]; t.Instr >= 0 && (!seen || t.Took < old) {
+				least[s] = t.Took
+			}
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	for s, took := range least {
+		in := p.code.Instrs[s.instr]
+		switch {
+		case !strings.HasPrefix(s.name, in.Code.String()): // what is left of a sum
+			continue
+		case in.Code == device.Mul || in.Code == device.Sum || in.Code == device.SumGrad: // of the loss
+			continue
+		}
+		bytes := 4 * p.code.Buffers[in.Out].Len()
+		for _, r := range in.In {
+			bytes += 4 * p.code.Buffers[r].Len()
+		}
+		ns, rate, unit := float64(took.Nanoseconds()), float64(bytes), "GB/s"
+		if strings.HasPrefix(in.Code.String(), "linear") {
+			rate, unit = float64(p.code.FLOPs(in)), "GFLOP/s"
+		}
+		name := strings.ReplaceAll(s.name, " ", "-")
+		b.ReportMetric(ns/1e3, name+"-µs")
+		b.ReportMetric(rate/ns, name+"-"+unit)
+	}
+}
+
+// dreamerSized are single operations.
+func dreamerSized() (all []example) {
+	of := func(name string, wrt []*op.Tensor, build func(g *op.Graph) *op.Node) {
+		all = append(all, example{name: name, wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) { return nil, []*op.Node{build(g)} }})
+	}
+	for _, cols := range []int{64, 512} {
+		x, gamma := random("x", 1024, cols), random("gamma", cols)
+		of(fmt.Sprintf("RMSNorm %d", cols), []*op.Tensor{x, gamma}, func(g *op.Graph) *op.Node { return g.RMSNorm(g.Bind(x), g.Bind(gamma), 1e-4) })
+	}
+	logits, u := random("logits", 1024, 128), op.NewTensor("u", 1024, 32)
+	seed.Sub("u").FillUniform(u.Data, 0, 0)
+	of("GroupSoftmax", []*op.Tensor{logits}, func(g *op.Graph) *op.Node { return g.GroupSoftmax(g.Bind(logits), 4, 0.01) })
+	of("GroupSample", nil, func(g *op.Graph) *op.Node {
+		return g.GroupSample(g.GroupSoftmax(g.Bind(logits), 4, 0.01), g.Bind(u), 4)
+	})
+	z, x, bins := random("z", 1024, 255), random("x", 1024, 1), op.NewTensor("bins", 255)
+	for i := range bins.Data {
+		bins.Data[i] = float32(i-127) / 40
+	}
+	of("CrossEntropy", []*op.Tensor{z}, func(g *op.Graph) *op.Node {
+		return g.CrossEntropy(g.Bind(z), g.TwoHotAt(g.Bind(x), g.Bind(bins)), 1024)
+	})
+	of("BinMean", nil, func(g *op.Graph) *op.Node { return g.BinMean(g.Bind(z), g.Bind(bins)) })
+	wide := random("wide", 1024, 512)
+	of("SplitColumns", []*op.Tensor{wide}, func(g *op.Graph) *op.Node { return g.SplitColumns(g.Bind(wide), 8) })
+	y, h := random("y", 8, 1024, 192), random("h", 8, 1024, 64)
+	of("GatedUpdate", []*op.Tensor{y, h}, func(g *op.Graph) *op.Node { return g.GatedUpdate(g.Bind(y), g.Bind(h)) })
+	for _, s := range [][4]int{{8, 1024, 256, 64}, {8, 16, 256, 64}, {0, 1024, 64, 64}, {0, 16, 64, 64}} {
+		lead := func(shape ...int) []int {
+			if s[0] == 0 {
+				return shape
+			}
+			return append([]int{s[0]}, shape...)
+		}
+		x, w, bias := random("x", lead(s[1], s[2])...), random("w", lead(s[2], s[3])...), random("b", lead(s[3])...)
+		of(fmt.Sprintf("Linear %v", s), []*op.Tensor{x, w, bias}, func(g *op.Graph) *op.Node { return g.Linear(g.Bind(x), g.Bind(w), g.Bind(bias)) })
+	}
+	return all
+}
