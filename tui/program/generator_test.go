@@ -140,12 +140,12 @@ func randomTransitions(t *testing.T, env *envs.Env, shape replay.Shape, n int) *
 		for j := range action {
 			action[j] = 2*action[j] - 1
 		}
-		reward, _, truncated, err := env.Step(action, next)
+		reward, terminal, truncated, err := env.Step(action, next)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ring.Add(replay.Transition{Obs: obs, Act: action, Reward: float32(reward), Next: next})
-		obs, next, over = next, obs, truncated
+		obs, next, over = next, obs, terminal || truncated
 	}
 	return ring
 }
