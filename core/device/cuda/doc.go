@@ -112,5 +112,7 @@
 //	frames in the device's memory           H100 80GB HBM3    2026-11-27   right
 //	weights that stay packed                H200              2026-11-27   right
 //	all but whole runs from states          H200              2026-11-27   right; short from frames to the end
+//	groups, bins, RMS norm, gated update,   none              never
+//	  LaProp and the clip of tensors
 //	a card that is lost, MIG                none              never
 package cuda
