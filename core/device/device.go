@@ -284,9 +284,9 @@ const (
 	LayerNorm                     // In x gamma beta; F[0] ε
 	LayerNormDX                   // In x gamma dy; F[0]
 	LayerNormDGamma               // In x dy; F[0]
-	RMSNorm                       // In x gamma; F[0] ε
+	RMSNorm                       // In x gamma; F[0] ε; each group of columns as wide as gamma by itself
 	RMSNormDX                     // In x gamma dy; F[0]
-	RMSNormDGamma                 // In x dy; F[0]
+	RMSNormDGamma                 // In x dy; F[0]; I[0] columns of gamma
 	MinMembersGrad                // In q out dout
 	LogSumExp                     // In x
 	LogSumExpGrad                 // In x out dout

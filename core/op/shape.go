@@ -67,6 +67,18 @@ func columnsOf(what string, s, x tensor.Shape) error {
 	return nil
 }
 
+// groupsOf checks that s holds one number for each column of a group of columns of x, all of one width:
+// [C], or [N,C] if x has members.
+func groupsOf(what string, s, x tensor.Shape) error {
+	if len(x) < 2 || len(s) == 0 || lastOf(s) < 1 || lastOf(x)%lastOf(s) != 0 {
+		return fmt.Errorf("%s must divide the columns evenly", what)
+	}
+	return columnsOf(what, s, withColumns(x, lastOf(s)))
+}
+
+// lastOf is the number of columns of a shape.
+func lastOf(s tensor.Shape) int { return s[len(s)-1] }
+
 // matrix checks that s has rows and columns, [B,C] or [N,B,C].
 func matrix(s tensor.Shape) error {
 	if len(s) != 2 && len(s) != 3 {

@@ -44,6 +44,12 @@ func Images() []Case {
 			return d.Upsample(x, over)
 		}})
 	}
+	all = append(all, Case{Name: "layer of DreamerV3's encoder", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+		x, over := image(d, window.Geometry{Height: 6, Width: 4, Kernel: 5, Stride: 1, Pad: 2})
+		pool := window.Geometry{Height: 6, Width: 4, Channels: outputs(over.Channels), Kernel: 2, Stride: 2}
+		h := d.MaxPool(convolved(d, x, over, 1), pool)
+		return d.SiLU(d.RMSNorm(h, d.Param("gamma", Normal, pool.Channels), 1e-2))
+	}})
 	return append(all, Case{Name: "layers of Conv", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
 		x, over := image(d, windows[1])
 		h := d.ReLU(convolved(d, x, over, 1))

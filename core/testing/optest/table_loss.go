@@ -92,6 +92,9 @@ func norms() []Case {
 		{Name: "RMSNorm", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.RMSNorm(d.Param("x", Normal, d.Rows(d.C)...), d.Param("gamma", Normal, d.Lead(d.C)...), 1e-2)
 		}},
+		{Name: "RMSNorm of groups", Empty: true, Build: func(d *Builder) *op.Node {
+			return d.RMSNorm(d.Param("x", Normal, d.Rows(3*d.C)...), d.Param("gamma", Normal, d.Lead(d.C)...), 1e-2)
+		}},
 		{Name: "MergeStats", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.MergeStats(d.Given("running", Positive, d.Lead(3, d.C)...), d.Given("x", Normal, d.Rows(d.C)...))
 		}},

@@ -27,19 +27,19 @@ const (
 )
 
 // normed returns the shape of x as a norm sees it; for a batch norm, images have a row for each
-// place.
+// place, and for the gradient of an RMS norm's γ, each group of columns is a row.
 func (b *builder) normed(x device.Ref) (members, rows, cols int) {
 	members, rows, cols = b.shape(x)
-	if ofImages(b.in) {
+	if grouped(b.in) {
 		rows, cols = rows*cols/b.in.I[0], b.in.I[0]
 	}
 	return members, rows, cols
 }
 
-// ofImages reports whether an instruction is part of a batch norm of images.
-func ofImages(in device.Instr) bool {
+// grouped reports whether an instruction says how many columns are side by side in a row.
+func grouped(in device.Instr) bool {
 	switch in.Code {
-	case device.BatchStats, device.BatchNorm, device.BatchNormDX, device.BatchNormDGamma, device.BatchNormEval:
+	case device.RMSNormDGamma, device.BatchStats, device.BatchNorm, device.BatchNormDX, device.BatchNormDGamma, device.BatchNormEval:
 		return in.I[0] > 0
 	}
 	return false
@@ -129,7 +129,7 @@ func batchNormDX(b *builder) error {
 func layerNormDGamma(moments string) lowering {
 	return func(b *builder) error {
 		x, dy := b.in.In[0], b.in.In[1]
-		members, rows, cols := b.shape(x)
+		members, rows, cols := b.normed(x)
 		of := b.scratch(2 * 2 * members * rows)
 		b.warps(moments, members*rows, of, at(x, 0), b.in.F[0], uint32(cols))
 		return b.columnSum("layer_norm_dgamma", x, at(x, 0), at(dy, 0), of)

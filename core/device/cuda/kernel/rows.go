@@ -55,10 +55,17 @@ func ofRows(kernel string, constants func(in device.Instr) []any) lowering {
 	}
 }
 
+// layerNorm is the recipe of a kernel with a warp for each group of columns as wide as gamma.
 func layerNorm(kernel string) lowering {
 	return func(b *builder) error {
+		size, err := index(b.size(b.in.Out))
+		if err != nil {
+			return err
+		}
 		_, rows, cols := b.shape(b.in.Out)
-		return b.byRow(kernel, b.in.Out, append(b.operands(), b.in.F[0], uint32(cols), uint32(rows))...)
+		_, _, width := b.shape(b.in.In[1])
+		b.warps(kernel, int(size)/width, append(b.operands(), b.in.F[0], uint32(width), uint32(rows*cols/width))...)
+		return nil
 	}
 }
 

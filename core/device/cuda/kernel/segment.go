@@ -75,7 +75,7 @@ func newChain(p *device.Program, t Target) *chain {
 
 // add appends an instruction, if it can be a step after those that are there.
 func (c *chain) add(in device.Instr) bool {
-	if in.Code < 0 || in.Code >= device.Codes || chainable[in.Code] == nil || ofImages(in) || c.steps == longestChain {
+	if in.Code < 0 || in.Code >= device.Codes || chainable[in.Code] == nil || grouped(in) || c.steps == longestChain {
 		return false
 	}
 	members, rows, cols := c.shape(in.Out)
