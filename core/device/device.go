@@ -269,8 +269,8 @@ const (
 	ColAdd                        // In x b: b holds [1,N,C]
 	Members                       // In x: repeated for I[0] members
 	SumMembers                    // In x
-	SplitColumns                  // In x: columns i·C to (i+1)·C as member i of N
-	JoinMembers                   // In x: members side by side
+	SplitColumns                  // In x: at each of I[1] places, columns i·C to (i+1)·C as member i of N
+	JoinMembers                   // In x: members side by side at each of I[1] places
 	SumColumns                    // In x; F[0] factor
 	SpreadColumns                 // In x: its one column I[0] times; F[0] factor
 	Sum                           // In x; F[0] norm

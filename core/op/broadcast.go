@@ -28,12 +28,20 @@ func (g *Graph) SumMembers(x *Node) *Node { return g.apply(SumMembers, Attr{}, x
 // embodied/jax/nets.py BlockLinear) is a Linear with members. JoinMembers is its inverse and its
 // gradient.
 func (g *Graph) SplitColumns(x *Node, n int) *Node {
-	return g.apply(SplitColumns, Attr{I: [2]int{n}}, x)
+	return g.apply(SplitColumns, Attr{I: [2]int{n, 1}}, x)
 }
 
 // JoinMembers puts the members of x [N,B,C] side by side, [B,N·C]; SplitColumns is its inverse and
 // its gradient.
-func (g *Graph) JoinMembers(x *Node) *Node { return g.apply(JoinMembers, Attr{}, x) }
+func (g *Graph) JoinMembers(x *Node) *Node { return g.JoinPlaces(x, 1) }
+
+// JoinPlaces puts the members of x [N,B,P·C] side by side at each of P places, [B,P·N·C]: at a place the
+// first member's C columns come first, then the second's. If members are images of C channels in NHWC
+// order, the result is one image of their channels (Hafner et al. 2025, Nature; danijar/dreamerv3
+// dreamerv3/rssm.py Decoder).
+func (g *Graph) JoinPlaces(x *Node, places int) *Node {
+	return g.apply(JoinMembers, Attr{I: [2]int{0, places}}, x)
+}
 
 // SumColumns is the sum over the columns of x [B,C] or [N,B,C], as [B,1] or [N,B,1].
 func (g *Graph) SumColumns(x *Node) *Node {
@@ -113,44 +121,55 @@ func memberRules() {
 		}}
 }
 
+// splitRules makes the rules of members and columns side by side; I[1] is the number of places.
 func splitRules() {
 	rules[SplitColumns] = rule{name: "SplitColumns", wrt: []bool{true},
 		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
-			n := a.I[0]
-			if len(in[0]) != 2 || n < 1 || in[0][1]%n != 0 {
+			n, places := a.I[0], a.I[1]
+			if len(in[0]) != 2 || n < 1 || places < 1 || in[0][1]%(n*places) != 0 {
 				return nil, errors.New("want [B,C] with columns that the members can share evenly")
 			}
 			return tensor.Shape{n, in[0][0], in[0][1] / n}, nil
 		}, do32: splitColumns[float32], do64: splitColumns[float64],
-		grad: func(d derivation) []*Node { return []*Node{d.apply(JoinMembers, Attr{}, d.dout)} }}
+		grad: func(d derivation) []*Node {
+			return []*Node{d.apply(JoinMembers, Attr{I: [2]int{0, d.attr.I[1]}}, d.dout)}
+		}}
 	rules[JoinMembers] = rule{name: "JoinMembers", wrt: []bool{true},
-		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			if len(in[0]) != 3 {
-				return nil, errors.New("want members, [N,B,C]")
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			if places := a.I[1]; len(in[0]) != 3 || places < 1 || in[0][2]%places != 0 {
+				return nil, errors.New("want members, [N,B,C], with columns that the places can share evenly")
 			}
 			return tensor.Shape{in[0][1], in[0][0] * in[0][2]}, nil
 		}, do32: joinMembers[float32], do64: joinMembers[float64],
 		grad: func(d derivation) []*Node {
-			return []*Node{d.apply(SplitColumns, Attr{I: [2]int{d.in[0].Shape()[0]}}, d.dout)}
+			return []*Node{d.apply(SplitColumns, Attr{I: [2]int{d.in[0].Shape()[0], d.attr.I[1]}}, d.dout)}
 		}}
 }
 
-func splitColumns[T float](c call[T]) {
-	n, rows, cols := dims(c.shape)
+// sideBySide visits the columns of each member at each place of each row: where they are in [N,B,P·C]
+// and in [B,P·N·C], and how many.
+func sideBySide(split tensor.Shape, places int, visit func(apart, joined, width int)) {
+	n, rows, cols := dims(split)
+	width := cols / places
 	for e := range n {
 		for i := range rows {
-			copy(c.out[(e*rows+i)*cols:][:cols], c.in[0][(i*n+e)*cols:])
+			for p := range places {
+				visit((e*rows+i)*cols+p*width, ((i*places+p)*n+e)*width, width)
+			}
 		}
 	}
 }
 
+func splitColumns[T float](c call[T]) {
+	sideBySide(c.shape, c.a.I[1], func(apart, joined, width int) {
+		copy(c.out[apart:apart+width], c.in[0][joined:])
+	})
+}
+
 func joinMembers[T float](c call[T]) {
-	n, rows, cols := dims(c.ins[0])
-	for e := range n {
-		for i := range rows {
-			copy(c.out[(i*n+e)*cols:], c.in[0][(e*rows+i)*cols:][:cols])
-		}
-	}
+	sideBySide(c.ins[0], c.a.I[1], func(apart, joined, width int) {
+		copy(c.out[joined:joined+width], c.in[0][apart:])
+	})
 }
 
 func members[T float](c call[T]) {

@@ -14,12 +14,13 @@ const beside = 1
 // ends can work with a distance between rows.
 func (f *fusion) sideBySide() {
 	for i, in := range f.p.Instrs {
-		switch in.Code {
-		case device.Members:
+		switch {
+		case in.Code == device.Members:
 			f.shared(i)
-		case device.SplitColumns:
+		case in.I[1] > 1: // places, at each of which members are side by side
+		case in.Code == device.SplitColumns:
 			f.split(i)
-		case device.JoinMembers:
+		case in.Code == device.JoinMembers:
 			f.joined(i)
 		}
 	}

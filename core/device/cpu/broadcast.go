@@ -87,23 +87,24 @@ func sumMembers(c *compiler, in device.Instr) {
 
 func splitColumns(c *compiler, in device.Instr) {
 	x, y := c.data[in.In[0]], c.data[in.Out]
-	n, rows, cols := c.shape(in.Out)
-	c.rowwise(in, rows, nil, func(lo, hi int) {
-		for e := range n {
-			for i := lo; i < hi; i++ {
-				copy(y[(e*rows+i)*cols:(e*rows+i+1)*cols], x[(i*n+e)*cols:])
-			}
-		}
-	})
+	c.sideBySide(in, in.Out, func(apart, joined, width int) { copy(y[apart:apart+width], x[joined:]) })
 }
 
 func joinMembers(c *compiler, in device.Instr) {
 	x, y := c.data[in.In[0]], c.data[in.Out]
-	n, rows, cols := c.shape(in.In[0])
+	c.sideBySide(in, in.In[0], func(apart, joined, width int) { copy(y[joined:joined+width], x[apart:]) })
+}
+
+// sideBySide emits a stage over the columns of each member at each place of each row. move gets where they
+// are in the buffer with members and in that without, and how many. For what moves, places are rows.
+func (c *compiler) sideBySide(in device.Instr, split device.Ref, move func(apart, joined, width int)) {
+	n, rows, cols := c.shape(split)
+	places := in.I[1]
+	all, width := rows*places, cols/places
 	c.rowwise(in, rows, nil, func(lo, hi int) {
 		for e := range n {
-			for i := lo; i < hi; i++ {
-				copy(y[(i*n+e)*cols:], x[(e*rows+i)*cols:(e*rows+i+1)*cols])
+			for i := lo * places; i < hi*places; i++ {
+				move((e*all+i)*width, (i*n+e)*width, width)
 			}
 		}
 	})

@@ -142,6 +142,9 @@ func members() []Case {
 		{Name: "JoinMembers", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.JoinMembers(d.Param("x", Normal, max(1, d.N), d.B, d.C))
 		}},
+		{Name: "JoinPlaces", Empty: true, Build: func(d *Builder) *op.Node {
+			return d.JoinPlaces(d.Param("x", Normal, max(1, d.N), d.B, 4*d.C), 4)
+		}},
 		{Name: "block-linear", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
 			x := d.SplitColumns(d.Param("x", Normal, d.B, 4*d.C), 4)
 			return d.JoinMembers(d.Linear(x, d.Param("w", Normal, 4, d.C, 3), d.Param("b", Normal, 4, 3)))

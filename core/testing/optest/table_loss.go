@@ -114,6 +114,15 @@ func recurrent() []Case {
 		y := d.JoinMembers(d.Linear(x, d.Param("w", Wide(0.2), blocks, each+shared, 5), d.Param("b", Normal, blocks, 5)))
 		gates := d.Linear(d.SplitColumns(d.SiLU(y), blocks), d.Param("v", Normal, blocks, 5, 3*each), d.Param("c", Normal, blocks, 3*each))
 		return d.JoinMembers(d.GatedUpdate(gates, h))
+	}}, {Name: "blocks of images", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+		// of two places, which nothing reads or writes in place
+		const blocks, shared = 4, 33
+		each := 2 * (d.C + 15)
+		h := d.SplitColumns(d.Param("h", Normal, d.B, blocks*each), blocks)
+		x := d.Concat(h, d.Members(d.Param("x", Normal, d.B, shared), blocks))
+		y := d.JoinPlaces(d.Linear(x, d.Param("w", Wide(0.2), blocks, each+shared, 6), d.Param("b", Normal, blocks, 6)), 2)
+		gates := d.Linear(d.SplitColumns(d.SiLU(y), blocks), d.Param("v", Normal, blocks, 6, 3*each), d.Param("c", Normal, blocks, 3*each))
+		return d.JoinPlaces(d.GatedUpdate(gates, h), 2)
 	}}}
 }
 

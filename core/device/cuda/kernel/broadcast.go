@@ -81,10 +81,11 @@ func spreadColumns(b *builder) error {
 	return b.counted("spread", b.size(b.in.Out), b.operands(), float32(b.in.F[0]), uint32(cols))
 }
 
-// rearrange moves columns between members and rows; split is the buffer with the members.
+// rearrange moves columns between members and rows; split is the buffer with the members. For the kernels
+// each place is a row.
 func (b *builder) rearrange(kernel string, split device.Ref) error {
 	members, rows, cols := b.shape(split)
-	return b.counted(kernel, b.size(b.in.Out), b.operands(), uint32(members), uint32(cols), uint32(rows*cols))
+	return b.counted(kernel, b.size(b.in.Out), b.operands(), uint32(members), uint32(cols/b.in.I[1]), uint32(rows*cols))
 }
 
 // spreadScalar writes x·y/divisor to every element; y may be absent.

@@ -76,7 +76,7 @@ func large() []operation {
 		{code: device.RMSNormDX, in: []sizes{{2, 4200, 37}, {1, 2, 37}, {2, 4200, 37}}, out: sizes{2, 4200, 37}, f: [3]float64{1e-3}},
 		{code: device.GroupSoftmax, in: []sizes{{1, 45001, 8}}, out: sizes{1, 45001, 8}, f: [3]float64{0.01}, i: [2]int{4}},
 		{code: device.GroupSample, in: []sizes{{1, 45001, 8}, {1, 45001, 2}}, out: sizes{1, 45001, 8}, i: [2]int{4}},
-		{code: device.SplitColumns, in: []sizes{{1, 20001, 24}}, out: sizes{8, 20001, 3}},
+		{code: device.SplitColumns, in: []sizes{{1, 20001, 24}}, out: sizes{8, 20001, 3}, i: [2]int{8, 1}},
 		{code: device.BinMean, in: []sizes{{1, 8500, 71}, {1, 1, 71}}, out: sizes{1, 8500, 1}},
 		{code: device.SumColumns, in: []sizes{{1, 8500, 70}}, out: sizes{1, 8500, 1}, f: [3]float64{0.5}},
 		{code: device.Sum, in: []sizes{y}, out: one, f: norm},
