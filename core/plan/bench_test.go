@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/op"
+	"pgrlab/core/window"
 )
 
 // BenchmarkOperations times operations and their gradients at the sizes of DreamerV3's 1M configuration,
@@ -78,7 +79,7 @@ func rates(b *testing.B, p *Program) {
 			bytes += 4 * p.code.Buffers[r].Len()
 		}
 		ns, rate, unit := float64(took.Nanoseconds()), float64(bytes), "GB/s"
-		if strings.HasPrefix(in.Code.String(), "linear") {
+		if strings.HasPrefix(in.Code.String(), "linear") || strings.HasPrefix(in.Code.String(), "conv") {
 			rate, unit = float64(p.code.FLOPs(in)), "GFLOP/s"
 		}
 		name := strings.ReplaceAll(s.name, " ", "-")
@@ -124,5 +125,29 @@ func dreamerSized() (all []example) {
 		x, w, bias := random("x", lead(s[1], s[2])...), random("w", lead(s[2], s[3])...), random("b", lead(s[3])...)
 		of(fmt.Sprintf("Linear %v", s), []*op.Tensor{x, w, bias}, func(g *op.Graph) *op.Node { return g.Linear(g.Bind(x), g.Bind(w), g.Bind(bias)) })
 	}
-	return all
+	return append(all, frameSized()...)
+}
+
+// frameSized are the layers beside the frames of an encoder and a decoder of images, 16 frames of 64×64×3.
+func frameSized() []example {
+	const frames, depth = 16, 32
+	over := window.Geometry{Height: 64, Width: 64, Channels: 3, Kernel: 5, Stride: 1, Pad: 2}
+	pool := window.Geometry{Height: 64, Width: 64, Channels: depth, Kernel: 2, Stride: 2}
+	x, w, b, gamma := random("x", frames, over.Size()), random("w", over.Patch(), depth), random("b", depth), random("gamma", depth)
+	encode := func(g *op.Graph) (*op.Node, []*op.Node) {
+		h := g.MaxPool(g.Conv(g.Bind(x), g.Bind(w), g.Bind(b), over), pool)
+		return nil, []*op.Node{g.SiLU(g.RMSNorm(h, g.Bind(gamma), 1e-4))}
+	}
+	small := window.Geometry{Height: 32, Width: 32, Channels: depth}
+	last := window.Geometry{Height: 64, Width: 64, Channels: depth, Kernel: 5, Stride: 1, Pad: 2}
+	h, v, c := random("h", frames, small.Size()), random("v", last.Patch(), 3), random("c", 3)
+	decode := func(g *op.Graph) (*op.Node, []*op.Node) {
+		p := g.Sigmoid(g.Conv(g.Upsample(g.Bind(h), small), g.Bind(v), g.Bind(c), last))
+		t := g.FromBytes(g.Input("frames", frames, op.Words(over.Size())), over.Size(), 0)
+		return nil, []*op.Node{g.SquaredError(p, t, frames)}
+	}
+	return []example{
+		{name: "from frames", wrt: []*op.Tensor{w, b, gamma}, build: encode},
+		{name: "to frames", wrt: []*op.Tensor{h, v, c}, build: decode},
+	}
 }

@@ -75,6 +75,10 @@ func conv(c *compiler, in device.Instr) {
 	_, rows, size := c.shape(in.In[0])
 	_, k, out := c.shape(in.In[1])
 	_, _, cols := c.shape(in.Out)
+	if n := neighbours(in.Window, out); n > 1 {
+		c.convNarrow(in, n)
+		return
+	}
 	f := c.newForward(in.Window, out)
 	panels := c.perShare(c.k.PanelSize(k, out))
 	ep := kernel.Epilogue{Bias: b, ReLU: in.ReLU}
@@ -231,14 +235,12 @@ func convDW(c *compiler, in device.Instr) {
 	_, rows, size := c.shape(in.In[0])
 	_, _, cols := c.shape(in.In[1])
 	_, _, out := c.shape(in.Out)
-	f := c.newForward(in.Window, out)
-	line := f.patches.Run * out
-	p := kernel.Patches{ // the same, turned around: the windows' lines, their pixels, the places
-		Outer: f.patches.Lines, OuterStride: f.patches.LineStride,
-		Inner: f.patches.Run, InnerStride: f.patches.RunStride,
-		Lines: f.patches.Outer, LineStride: f.patches.OuterStride,
-		Run: f.patches.Inner, RunStride: f.patches.InnerStride,
+	if n := neighbours(in.Window, out); n > 1 {
+		c.convNarrowDW(in, n)
+		return
 	}
+	f := c.newForward(in.Window, out)
+	line, p := f.patches.Run*out, f.patches.Turned()
 	var panels [][]float32
 	if !c.k.Packed(out) {
 		panels = c.perShare(c.k.PanelSize(in.Window.Places(), out))

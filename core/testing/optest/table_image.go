@@ -50,6 +50,13 @@ func Images() []Case {
 		h := d.MaxPool(convolved(d, x, over, 1), pool)
 		return d.SiLU(d.RMSNorm(h, d.Param("gamma", Normal, pool.Channels), 1e-2))
 	}})
+	all = append(all, Case{Name: "loss of frames", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+		x, over := image(d, window.Geometry{Height: 3, Width: 2})
+		over.Height, over.Width, over.Kernel, over.Stride, over.Pad = 6, 4, 5, 1, 2
+		p := d.Sigmoid(convolved(d, d.Upsample(x, window.Geometry{Height: 3, Width: 2, Channels: over.Channels}), over, 1))
+		size := p.Shape()[1]
+		return d.SquaredError(p, d.FromBytes(d.Given("frames", Wide(3), d.B, op.Words(size)), size, 0), 3)
+	}})
 	return append(all, Case{Name: "layers of Conv", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
 		x, over := image(d, windows[1])
 		h := d.ReLU(convolved(d, x, over, 1))

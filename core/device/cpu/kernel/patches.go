@@ -18,6 +18,15 @@ func (p Patches) last() int {
 	return (p.Outer-1)*p.OuterStride + (p.Inner-1)*p.InnerStride + (p.Lines-1)*p.LineStride + (p.Run-1)*p.RunStride
 }
 
+// Turned are the patches the other way round: rows are the numbers in a window, its lines first, and
+// columns the windows.
+func (p Patches) Turned() Patches {
+	return Patches{
+		Outer: p.Lines, OuterStride: p.LineStride, Inner: p.Run, InnerStride: p.RunStride,
+		Lines: p.Outer, LineStride: p.OuterStride, Run: p.Inner, RunStride: p.InnerStride,
+	}
+}
+
 // PanelSize returns how many numbers Pack writes for a matrix of k rows and n columns.
 func (f *Family) PanelSize(k, n int) int { return k * f.padded(n) }
 
