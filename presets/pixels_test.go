@@ -56,8 +56,24 @@ func TestMethodsFromPixels(t *testing.T) {
 		}
 	}
 	for _, name := range methodNames {
-		if can := canObserve(name, "pixels") == nil; can != (slices.Contains(sighted, name) || slices.Contains(choosing, name)) {
+		if can := canObserve(name, "pixels") == nil; can != (slices.Contains(sighted, name) || slices.Contains(choosing, name) || name == "dreamerv3") {
 			t.Errorf("method %s takes pixels: %v", name, can)
+		}
+	}
+}
+
+// DreamerV3 sees a single frame, unchanged, with its own learner and an update in some env steps at every scale.
+func TestDreamerFromPixels(t *testing.T) {
+	for _, scale := range scaleNames {
+		c, err := Resolve(Choice{Task: "walker-walk", Method: "dreamerv3", Scale: scale, Observation: "pixels"})
+		if err == nil {
+			err = c.Validate()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Agent.Learner != "dreamer" || !c.Sees() || c.Fills() || c.Pixels.Stack != 1 || c.Pixels.Pad != 0 || c.Pixels.Side != 64 || c.Environment.ActionRepeat != 1 {
+			t.Errorf("scale %s: learner %s, %+v, repeat %d", scale, c.Agent.Learner, c.Pixels, c.Environment.ActionRepeat)
 		}
 	}
 }

@@ -32,6 +32,8 @@ func smallest(t *testing.T, s agent.Spec, observation string) (config.Config, ta
 	switch s.Name + " from " + observation {
 	case "dreamer from state":
 		c = dreamerConfig()
+	case "dreamer from pixels":
+		c = dreamerOfFrames()
 	case "drqv2 from pixels":
 		c = looking("rnd")
 	case "ppo from state":

@@ -4,6 +4,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/dreamer"
 	"pgrlab/core/config"
+	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -18,5 +19,16 @@ func dreamerConfig() config.Config {
 	c.Agent.Own = agent.Own{"dreamer": own}
 	c.Knobs.LRActor, c.Knobs.Tau, c.Knobs.Entropy = 1e-3, 0.02, 3e-4
 	withoutGenerator(&c)
+	return c
+}
+
+// dreamerOfFrames is one that sees frames.
+func dreamerOfFrames() config.Config {
+	c := dreamerConfig()
+	c.Environment.Observation = task.ObservationPixels
+	c.Pixels = agent.Pixels{Side: 48, Stack: 1, Channels: 3, Strides: []int{4, 2}, Feature: 4}
+	own := c.Agent.Own["dreamer"].(dreamer.Settings)
+	own.Depth = 2
+	c.Agent.Own = agent.Own{"dreamer": own}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/probe"
+	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
@@ -13,7 +14,7 @@ import (
 // look is an env step of the recurrent model and the policy, for a fixed number of copies.
 type look struct {
 	*plan.Program
-	obs, deter, stoch, action, uniform []float32 // [n,O] after symlog, [n,D], [n,Z], [n,A], [n,Stoch]
+	obs, deter, stoch, action, uniform []float32 // [n,O] after symlog or the words of [n] frames, [n,D], [n,Z], [n,A], [n,Stoch]
 	next, drawn, mean, deviation       []float32 // [n,D], [n,Z], [n,A], [n,A]
 }
 
@@ -22,7 +23,7 @@ func (x *Agent) newLook(rows int) (*look, error) {
 	var in [5]*op.Node
 	var out [4]*op.Node
 	program, err := x.compile("dreamer act", func(g *op.Graph) plan.Spec {
-		in = [5]*op.Node{g.Input("s", rows, c.Shape.Obs), g.Input("deter", rows, c.Deter), g.Input("stoch", rows, c.groups()), g.Input("a", rows, c.Shape.Act), g.Input("u", rows, c.Stoch)}
+		in = [5]*op.Node{n.input(g, rows), g.Input("deter", rows, c.Deter), g.Input("stoch", rows, c.groups()), g.Input("a", rows, c.Shape.Act), g.Input("u", rows, c.Stoch)}
 		out[0] = n.step(g, in[1], in[2], n.embed(g, in[3]))
 		out[1] = g.GroupSample(n.chances(g, n.seen(g, out[0], n.encode(g, in[0]))), in[4], c.Classes)
 		out[2], out[3] = n.actor(g, g.Concat(out[0], out[1]))
@@ -52,7 +53,9 @@ func (x *Agent) Act(a *agent.Acting) error {
 		return err
 	}
 	d, z, act, size := c.Deter, c.groups(), c.Shape.Act, x.StateSize()
-	symlog(l.obs, a.Obs)
+	if err := x.show(l.obs, agent.Looks{Rows: a.Copies, Numbers: a.Obs, Stacks: a.Stacks}); err != nil {
+		return fmt.Errorf("act: %w", err)
+	}
 	for i := range a.Copies {
 		is := a.State[i*size:][:size]
 		copy(l.deter[i*d:], is[:d])
@@ -98,18 +101,42 @@ func (x *Agent) choose(a *agent.Acting, l *look, noise rng.Stream) {
 
 // Activations returns the layers of encoder and policy, as if each observation were the first of its episode.
 func (x *Agent) Activations(seen agent.Looks) ([]agent.Layer, error) {
+	if (seen.Stacks == nil) != (x.config.Side == 0) {
+		return nil, nil
+	}
 	p, err := x.probes.Of(seen.Rows)
 	if err != nil {
 		return nil, err
 	}
-	symlog(p.In, seen.Numbers)
+	if err := x.show(p.In, seen); err != nil {
+		return nil, fmt.Errorf("activations: %w", err)
+	}
 	return p.Layers(seen.Rows)
+}
+
+// show writes observations, or the newest frame of each stack, as the programs read them.
+func (x *Agent) show(into []float32, seen agent.Looks) error {
+	if x.config.Side == 0 {
+		symlog(into, seen.Numbers)
+		return nil
+	}
+	size, words := x.config.Side*x.config.Side*agent.Colours, x.config.words()
+	if len(seen.Stacks) != seen.Rows {
+		return fmt.Errorf("%d stacks of frames for %d copies", len(seen.Stacks), seen.Rows)
+	}
+	for i, stack := range seen.Stacks {
+		if len(stack) != 1 || len(stack[0]) != size {
+			return fmt.Errorf("a stack of %d frames, want one of %d bytes", len(stack), size)
+		}
+		copy(device.Bytes(into[i*words:(i+1)*words]), stack[0])
+	}
+	return nil
 }
 
 // layers are those of Activations. What is drawn elsewhere are its probabilities here.
 func (x *Agent) layers(g *op.Graph, rows int) probe.Layers {
 	c, n := x.config, x.nets
-	l := probe.Layers{In: g.Input("s", rows, c.Shape.Obs)}
+	l := probe.Layers{In: n.input(g, rows)}
 	through := func(layers stack, y *op.Node) *op.Node {
 		for _, of := range layers {
 			before := of.norm.Apply(g, of.linear.Apply(g, y))
@@ -119,7 +146,12 @@ func (x *Agent) layers(g *op.Graph, rows int) probe.Layers {
 		return y
 	}
 	nothing := func(name string, width int) *op.Node { return g.Bind(op.NewTensor(name, rows, width)) }
-	tokens := through(n.encoder, l.In)
+	tokens := l.In
+	if n.vision != nil {
+		tokens = n.encode(g, tokens) // convolutions have no layers of units
+	} else {
+		tokens = through(n.encoder, tokens)
+	}
 	deter := n.step(g, nothing("deter", c.Deter), nothing("stoch", c.groups()), n.embed(g, nothing("a", c.Shape.Act)))
 	feature := g.Concat(deter, n.chances(g, n.seen(g, deter, tokens)))
 	last := through(n.policy, feature)

@@ -89,22 +89,23 @@ func (x *Agent) prepare(with noise) (err error) {
 	if err := plan.Push(x.dev, x.sums.Sums...); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
-	p, rows := new(programs), x.config.partRows()
+	p, rows, sight := new(programs), x.config.partRows(), x.config.sightRows()
 	defer func() {
 		if err != nil {
 			p.Close()
 		}
 	}()
 	for _, compile := range []func() error{
-		func() (err error) { p.encode, err = x.newEncode(rows); return },
+		func() (err error) { p.encode, err = x.newEncode(sight); return },
 		func() (err error) { p.observe, err = x.newObserve(with); return },
 		func() (err error) { p.world, err = x.newWorld(rows); return },
+		func() (err error) { p.decode, err = x.newDecode(sight); return },
 		func() (err error) { p.imagine, err = x.newImagine(rows, with); return },
 		func() (err error) { p.judge, err = x.newJudge(rows); return },
 		func() (err error) { p.behave, err = x.newBehave(rows); return },
 		func() (err error) { p.replayed, err = x.newReplayed(rows); return },
 		func() (err error) { p.back, err = x.newBack(); return },
-		func() (err error) { p.senses, err = x.newSenses(rows); return },
+		func() (err error) { p.senses, err = x.newSenses(sight); return },
 		func() (err error) { p.step, err = x.newStep(); return },
 	} {
 		if err = compile(); err != nil {
@@ -146,5 +147,5 @@ func (p *programs) Close() error {
 	if p == nil {
 		return nil
 	}
-	return plan.Close(p.encode.Program, p.observe.Program, p.world.Program, p.imagine.Program, p.judge.Program, p.behave.Program, p.replayed.Program, p.back.Program, p.senses.Program, p.step)
+	return plan.Close(p.encode.Program, p.observe.Program, p.world.Program, p.decode.Program, p.imagine.Program, p.judge.Program, p.behave.Program, p.replayed.Program, p.back.Program, p.senses.Program, p.step)
 }

@@ -3,6 +3,7 @@ package dreamer
 import (
 	"testing"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/experience"
 	"pgrlab/core/replay"
@@ -11,13 +12,27 @@ import (
 
 // filledLog returns a log of that many env steps of one copy, with an end of an episode after each length.
 func filledLog(c Config, steps, length int) *experience.Log {
-	log := experience.NewLog(experience.Shape{Numbers: c.Shape.Obs, Act: c.Shape.Act, Copies: 1}, experience.Keep{Looks: 2 * steps, Steps: steps})
+	of := experience.Shape{Numbers: c.Shape.Obs, Act: c.Shape.Act, Copies: 1}
+	if c.Side > 0 {
+		of.Numbers, of.Bytes = 0, c.Side*c.Side*agent.Colours
+	}
+	log := experience.NewLog(of, experience.Keep{Looks: 2 * steps, Steps: steps})
 	obs, act := make([]float32, c.Shape.Obs), make([]float32, c.Shape.Act)
 	s := rng.New(7, "log")
+	look := func() experience.Look {
+		if c.Side == 0 {
+			return experience.Look{Numbers: obs}
+		}
+		frame := make([]byte, of.Bytes)
+		for i := range frame {
+			frame[i] = byte(128 + 40*obs[i%len(obs)])
+		}
+		return experience.Look{Frame: frame}
+	}
 	for i := range steps {
 		s.FillNormal(obs, uint64(i), 0)
 		if i%length == 0 {
-			log.Begin(0, experience.Look{Numbers: obs})
+			log.Begin(0, look())
 		}
 		s.Sub("act").FillUniform(act, uint64(i), 0)
 		end := experience.Continues
@@ -27,7 +42,7 @@ func filledLog(c Config, steps, length int) *experience.Log {
 		case i%length == length-1:
 			end = experience.Truncated
 		}
-		log.Add(0, experience.Step{Action: act, Reward: obs[0], Next: experience.Look{Numbers: obs}, End: end})
+		log.Add(0, experience.Step{Action: act, Reward: obs[0], Next: look(), End: end})
 	}
 	return log
 }
@@ -49,7 +64,7 @@ func BenchmarkUpdate(b *testing.B) {
 		b.Fatal(err)
 	}
 	for i, s := range c.stages() {
-		b.Run([]string{"begin", "encode", "observe", "model", "imagine", "judge", "behave", "replayed", "back", "senses", "step"}[i], func(b *testing.B) {
+		b.Run([]string{"begin", "encode", "observe", "model", "decode", "imagine", "judge", "behave", "replayed", "back", "senses", "step"}[i], func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for u := range s.units {

@@ -17,6 +17,7 @@ type Settings struct {
 	Blocks  int `toml:"-"`       // of the recurrent layers; they divide Deter
 	Hidden  int `toml:"hidden"`  // width within the recurrent model, of its priors and posteriors
 	Units   int `toml:"units"`   // width of encoder, decoder and heads
+	Depth   int `toml:"depth"`   // channels of convolutions, in multiples of 2 to 4, if frames are seen
 	Bins    int `toml:"-"`       // of rewards and values; an odd number
 
 	Sequences  int `toml:"sequences"`   // of a batch
@@ -35,7 +36,7 @@ type Settings struct {
 
 // DefaultSettings are those of danijar/dreamerv3 (configs.yaml: size1m, dmc_proprio).
 var DefaultSettings = Settings{
-	Deter: 512, Stoch: 32, Classes: 4, Blocks: 8, Hidden: 64, Units: 64, Bins: 255,
+	Deter: 512, Stoch: 32, Classes: 4, Blocks: 8, Hidden: 64, Units: 64, Depth: 4, Bins: 255,
 	Sequences: 16, Length: 64, TrainRatio: 1024, Imagine: 15, Warmup: 1000, NoiseStd: 0.2,
 }
 
@@ -66,7 +67,7 @@ func (s Settings) Validate() error {
 		name             string
 		value, min, most int
 	}{
-		{"deter", s.Deter, 1, 1 << 14}, {"classes", s.Classes, 2, 1 << 8}, {"hidden", s.Hidden, 1, 1 << 12}, {"units", s.Units, 1, 1 << 12},
+		{"deter", s.Deter, 1, 1 << 14}, {"classes", s.Classes, 2, 1 << 8}, {"hidden", s.Hidden, 1, 1 << 12}, {"units", s.Units, 1, 1 << 12}, {"depth", s.Depth, 1, 1 << 8},
 		{"sequences", s.Sequences, 1, 1 << 10}, {"length", s.Length, 2, 1 << 10}, {"train_ratio", s.TrainRatio, 1, 1 << 16},
 		{"imagine", s.Imagine, 1, 1 << 8}, {"warmup", s.Warmup, 0, 1 << 30},
 	} {
@@ -126,6 +127,7 @@ const (
 type Config struct {
 	Settings
 	Shape  replay.Shape // of the environment's transitions
+	Side   int          // of the frames that are seen instead of observations; 0: no frames are seen
 	Copies int          // of the environment
 }
 
@@ -137,37 +139,63 @@ func (c Config) Validate() error {
 	if c.Copies < 1 {
 		return fmt.Errorf("agent: %d copies of the environment, want at least 1", c.Copies)
 	}
+	if err := c.validateFrames(); err != nil {
+		return err
+	}
 	return c.Shape.Validate()
+}
+
+// validateFrames says in one line what is wrong with the frames, or returns nil.
+func (c Config) validateFrames() error {
+	if c.Side > 0 && (c.Side%16 != 0 || c.Side < 48 || c.Side > 256) {
+		return fmt.Errorf("pixels.side is %d, want a multiple of 16 from 48 to 256: DreamerV3 halves frames four times", c.Side)
+	}
+	if wide := c.channels(len(multiples) - 1); c.Side > 0 && wide%c.Blocks != 0 {
+		return fmt.Errorf("agent.dreamer.depth is %d, want an even number", c.Depth)
+	}
+	return nil
 }
 
 // groups is the width of a latent's stochastic part, and feature that of a whole latent.
 func (c Config) groups() int  { return c.Stoch * c.Classes }
 func (c Config) feature() int { return c.Deter + c.groups() }
 
-// partRows is how many rows of a batch are worked on at a time: the largest part of the batch that is no
-// more than mostRows.
-func (c Config) partRows() int {
+// partRows is how many rows of a batch are worked on at a time, and sightRows how many observations.
+func (c Config) partRows() int { return c.part(mostRows) }
+
+func (c Config) sightRows() int {
+	if c.Side > 0 {
+		return c.part(mostFrames)
+	}
+	return c.partRows()
+}
+
+// part is the largest part of a batch that is no more than so many rows.
+func (c Config) part(most int) int {
 	rows := c.rows()
-	for parts := (rows + mostRows - 1) / mostRows; ; parts++ {
+	for parts := (rows + most - 1) / most; ; parts++ {
 		if rows%parts == 0 {
 			return rows / parts
 		}
 	}
 }
 
-// mostRows keeps what a program works on within a second-level cache, and a unit of work short.
-const mostRows = 256
+// These keep what a program works on within a second-level cache, and a unit of work short.
+const (
+	mostRows   = 256
+	mostFrames = 16
+)
 
 // weights is the number of parameters that are learned.
 func (c Config) weights() float64 {
 	d, z, h, u, b := c.Deter, c.groups(), c.Hidden, c.Units, c.Blocks
-	n := nn.Parameters(c.Shape.Obs, u, u, u) + nn.Parameters(d+z, u, u, u, c.Shape.Obs)   // encoder, decoder
-	n += nn.Parameters(d, h) + nn.Parameters(z, h) + nn.Parameters(c.Shape.Act, h)        // what enters the recurrent layers
-	n += float64(b) * (nn.Parameters(d/b+3*h, d/b) + nn.Parameters(d/b, 3*d/b))           // these
-	n += nn.Parameters(d+u, h, z) + nn.Parameters(d, h, h, z)                             // posterior, prior
-	n += nn.Parameters(d+z, u, c.Bins) + nn.Parameters(d+z, u, 1)                         // reward, continuation
-	n += nn.Parameters(d+z, u, u, u, 2*c.Shape.Act) + nn.Parameters(d+z, u, u, u, c.Bins) // policy, value
-	return n + float64(6*u+3*h+d+h+2*h+2*u+6*u)                                           // scales of the norms
+	n := nn.Parameters(c.Shape.Obs, u, u, u) + nn.Parameters(d+z, u, u, u, c.Shape.Obs) + c.ofVision() // encoder, decoder
+	n += nn.Parameters(d, h) + nn.Parameters(z, h) + nn.Parameters(c.Shape.Act, h)                     // what enters the recurrent layers
+	n += float64(b) * (nn.Parameters(d/b+3*h, d/b) + nn.Parameters(d/b, 3*d/b))                        // these
+	n += nn.Parameters(d+c.tokens(), h, z) + nn.Parameters(d, h, h, z)                                 // posterior, prior
+	n += nn.Parameters(d+z, u, c.Bins) + nn.Parameters(d+z, u, 1)                                      // reward, continuation
+	n += nn.Parameters(d+z, u, u, u, 2*c.Shape.Act) + nn.Parameters(d+z, u, u, u, c.Bins)              // policy, value
+	return n + float64(6*u+3*h+d+h+2*h+2*u+6*u)                                                        // scales of the norms
 }
 
 // Memory is roughly how many bytes an agent takes whose run has that many env steps: never much more than it
@@ -177,8 +205,12 @@ func (c Config) Memory(looked int) float64 {
 		return 0 // describe reports the error
 	}
 	rows, part, f := float64(c.rows()), float64(c.partRows()), float64(c.feature())
-	numbers := 8 * c.weights()                                                  // with moments, gradients, programs
-	numbers += rows * (6*f + float64(c.Imagine+1)*(f+float64(c.Shape.Act)+6))   // a batch, and what is imagined
+	numbers := 8 * c.weights()                                                // with moments, gradients, programs
+	numbers += rows * (6*f + float64(c.Imagine+1)*(f+float64(c.Shape.Act)+6)) // a batch, and what is imagined
+	numbers += 2 * rows * float64(c.tokens())
+	if c.Side > 0 {
+		numbers += float64(c.sightRows()) * 16 * float64(c.Side*c.Side*(agent.Colours+4*c.Depth))
+	}
 	numbers += part * (24*f + 16*float64(c.Hidden+c.Units) + 8*float64(c.Bins)) // programs
 	numbers += float64(agent.Padded(max(1, looked))) * (12*f + 8*float64(c.Hidden+c.Units))
 	return 4 * numbers

@@ -16,6 +16,9 @@
 // The gradient of a drawn class goes straight to its probability; a hundredth of each group's probability is
 // spread evenly.
 //
+// Frames are seen through four convolutions, each with a pooling that halves the frame, and painted by four that
+// each follow an enlargement; the loss is |painted − colours/255|² (vision.go). What frames predict is not shown yet.
+//
 // # The policy
 //
 // From all latents of a batch the model imagines Settings.Imagine env steps with the policy. With the expected

@@ -23,6 +23,20 @@ func small() Config {
 	return Config{Settings: s, Shape: replay.Shape{Obs: 3, Act: 2}, Copies: 1}
 }
 
+// sighted is one that sees frames.
+func sighted() Config {
+	c := small()
+	c.Side, c.Depth, c.Sequences, c.Length, c.TrainRatio = 48, 2, 6, 5, 60
+	return c
+}
+
+// bothObserved runs a test for an agent of observations and for one of frames.
+func bothObserved(t *testing.T, test func(t *testing.T, c Config)) {
+	for name, c := range map[string]Config{"observations": small(), "frames": sighted()} {
+		t.Run(name, func(t *testing.T) { test(t, c) })
+	}
+}
+
 func newDevice(t testing.TB, threads int) device.Device {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: threads})
@@ -92,8 +106,9 @@ func saved(t testing.TB, x *Agent) []byte {
 
 // TestResumedWithinAnUpdate saves after each of the units of two updates and goes on from there: the agent
 // that was loaded ends as the one that was not interrupted.
-func TestResumedWithinAnUpdate(t *testing.T) {
-	c := small()
+func TestResumedWithinAnUpdate(t *testing.T) { bothObserved(t, resumedWithinAnUpdate) }
+
+func resumedWithinAnUpdate(t *testing.T, c Config) {
 	log := filledLog(c, 400, 50)
 	whole := session{x: newAgent(t, c, log, 1)}
 	all := c.pace().Updates * whole.x.units()
@@ -120,8 +135,9 @@ func TestResumedWithinAnUpdate(t *testing.T) {
 }
 
 // TestWorkersDoNotMatter makes updates on one and on three workers.
-func TestWorkersDoNotMatter(t *testing.T) {
-	c := small()
+func TestWorkersDoNotMatter(t *testing.T) { bothObserved(t, workersDoNotMatter) }
+
+func workersDoNotMatter(t *testing.T, c Config) {
 	var all [][]byte
 	for _, threads := range []int{1, 3} {
 		s := session{x: newAgent(t, c, filledLog(c, 400, 50), threads)}
@@ -314,8 +330,9 @@ func TestActRemembers(t *testing.T) {
 }
 
 // TestUpdatesAllocateNothing makes updates, after some first ones.
-func TestUpdatesAllocateNothing(t *testing.T) {
-	c := small()
+func TestUpdatesAllocateNothing(t *testing.T) { bothObserved(t, updatesAllocateNothing) }
+
+func updatesAllocateNothing(t *testing.T, c Config) {
 	s := session{x: newAgent(t, c, filledLog(c, 400, 50), 1)}
 	s.units(t, 4*s.x.units())
 	s.made = make([]agent.UpdateResult, 0, 100)

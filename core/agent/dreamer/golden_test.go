@@ -197,6 +197,7 @@ func (r *recorded) run(t *testing.T, x *Agent) {
 		}
 	}
 	must(x.model(0))
+	must(x.decode(0))
 	for step := range c.Imagine + 1 {
 		for at := range c.rows() {
 			row := at%c.Sequences*c.Length + at/c.Sequences

@@ -112,7 +112,8 @@ func (l *latents) get(look uint64, deter, stoch []float32) {
 // batch is what an update learns from and computes. Rows are [time, sequence]: number t·N+n.
 type batch struct {
 	refs                      []experience.Ref // [N], of the first look that is learned from
-	obs, action               []float32        // [R,O] after symlog; [R,A], that led there
+	obs, action               []float32        // [R,O] after symlog, nothing if frames are seen; [R,A], that led there
+	frames                    [][]byte         // [R], the log's memory; nil if none are seen
 	reward, continues         []float32        // [R]
 	first, last, terminal     []bool           // [R]
 	deter, stoch, logits      []float32        // [N·(1+T),D], [·,Z], [R,Z]: those of the look before the first one come first
@@ -140,11 +141,16 @@ func newBatch(c Config) *batch {
 	n, r, d, z := c.Sequences, c.rows(), c.Deter, c.groups()
 	numbers := func(width int) []float32 { return make([]float32, width) }
 	b := &batch{
-		refs: make([]experience.Ref, n), obs: numbers(r * c.Shape.Obs), action: numbers(r * c.Shape.Act), reward: numbers(r), continues: numbers(r),
+		refs: make([]experience.Ref, n), action: numbers(r * c.Shape.Act), reward: numbers(r), continues: numbers(r),
 		first: make([]bool, r), last: make([]bool, r), terminal: make([]bool, r),
-		deter: numbers((r + n) * d), stoch: numbers((r + n) * z), logits: numbers(r * z), tokens: numbers(r * c.Units), embedded: numbers(r * c.Hidden),
-		ofDeter: numbers(r * d), ofStoch: numbers(r * z), ofLogit: numbers(r * z), ofTokens: numbers(r * c.Units), ofEmbedded: numbers(r * c.Hidden),
+		deter: numbers((r + n) * d), stoch: numbers((r + n) * z), logits: numbers(r * z), tokens: numbers(r * c.tokens()), embedded: numbers(r * c.Hidden),
+		ofDeter: numbers(r * d), ofStoch: numbers(r * z), ofLogit: numbers(r * z), ofTokens: numbers(r * c.tokens()), ofEmbedded: numbers(r * c.Hidden),
 		ret: numbers(c.Imagine * r), sorted: numbers(c.Imagine * r), replayed: numbers(r),
+	}
+	if c.Side > 0 {
+		b.frames = make([][]byte, r)
+	} else {
+		b.obs = numbers(r * c.Shape.Obs)
 	}
 	if c.NoiseShare > 0 {
 		b.noise, b.chosen = numbers(r*c.Shape.Obs), numbers(r)
@@ -172,7 +178,11 @@ func (b *batch) fill(x *Agent, fresh []uint64) error {
 		r.latents[s.From.Copy].get(s.From.Number, b.deter[row*c.Deter:][:c.Deter], b.stoch[row*c.groups():][:c.groups()])
 		for t := range c.Length {
 			at, look := t*n+row, t+1
-			copy(b.obs[at*o:][:o], s.Looks[look].Numbers)
+			if c.Side > 0 {
+				b.frames[at] = s.Looks[look].Frame
+			} else {
+				copy(b.obs[at*o:][:o], s.Looks[look].Numbers)
+			}
 			clear(b.action[at*a:][:a])
 			copy(b.action[at*a:][:a], s.Actions[look])
 			next := look+1 < len(s.First) && s.First[look+1]

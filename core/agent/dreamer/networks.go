@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
@@ -82,8 +83,9 @@ type networks struct {
 	config Config
 	bins   *op.Tensor // [Bins], of rewards and values
 
-	encoder              stack
-	ofDeter, ofStoch     layer // what enters the recurrent layers
+	encoder              stack   // of observations
+	vision               *vision // of frames; nil if observations are seen
+	ofDeter, ofStoch     layer   // what enters the recurrent layers
 	ofAction             layer
 	hidden               nn.Linear // of blocks [d/b+3h → d/b]
 	hiddenNorm           nn.RMSNorm
@@ -100,16 +102,19 @@ func newNetworks(c Config, s rng.Stream) *networks {
 	d, z, h, u, b, f := c.Deter, c.groups(), c.Hidden, c.Units, c.Blocks, c.feature()
 	n := &networks{
 		config: c, bins: newBins(c.Bins),
-		encoder: newStack("encoder", c.Shape.Obs, u, 3, s),
 		ofDeter: newLayer("deter", d, h, s), ofStoch: newLayer("stoch", z, h, s), ofAction: newLayer("action", c.Shape.Act, h, s),
 		hidden: newBlocks("hidden", b, d/b+3*h, d/b, s), hiddenNorm: nn.NewRMSNorm("hidden", epsilon, d),
 		gates: newBlocks("gates", b, d/b, 3*d/b, s),
-		prior: newHead("prior", d, h, 2, z, 1, s), posterior: newHead("posterior", d+u, h, 1, z, 1, s),
-		decoder: newHead("decoder", f, u, 3, c.Shape.Obs, 1, s),
-		reward:  newHead("reward", f, u, 1, c.Bins, 0, s), continuation: newHead("continuation", f, u, 1, 1, 1, s),
+		prior: newHead("prior", d, h, 2, z, 1, s), posterior: newHead("posterior", d+c.tokens(), h, 1, z, 1, s),
+		reward: newHead("reward", f, u, 1, c.Bins, 0, s), continuation: newHead("continuation", f, u, 1, 1, 1, s),
 		policy: newStack("policy", f, u, 3, s),
 		mean:   nn.NewLinear("policy.mean", u, c.Shape.Act, scaled(0.01), s), deviation: nn.NewLinear("policy.deviation", u, c.Shape.Act, scaled(0.01), s),
 		value: newHead("value", f, u, 3, c.Bins, 0, s), slow: newHead("slow value", f, u, 3, c.Bins, 0, s),
+	}
+	if c.Side > 0 {
+		n.vision = newVision(c, s)
+	} else {
+		n.encoder, n.decoder = newStack("encoder", c.Shape.Obs, u, 3, s), newHead("decoder", f, u, 3, c.Shape.Obs, 1, s)
 	}
 	nn.Copy(n.slow.params(), n.value.params())
 	return n
@@ -128,8 +133,21 @@ func newBins(count int) *op.Tensor {
 	return t
 }
 
-// encode builds the tokens [B,U] of observations [B,O] after symlog.
-func (n *networks) encode(g *op.Graph, obs *op.Node) *op.Node { return n.encoder.apply(g, obs) }
+// encode builds the tokens of observations [B,O] after symlog, [B,U], or of frames.
+func (n *networks) encode(g *op.Graph, obs *op.Node) *op.Node {
+	if n.vision != nil {
+		return n.vision.encode(g, obs)
+	}
+	return n.encoder.apply(g, obs)
+}
+
+// input is what encode reads of rows: observations, or the bytes of frames.
+func (n *networks) input(g *op.Graph, rows int) *op.Node {
+	if n.vision != nil {
+		return g.Input("frames", rows, n.config.words())
+	}
+	return g.Input("s", rows, n.config.Shape.Obs)
+}
 
 // embed builds what of an action [B,A] enters the recurrent layers, [B,H]. Actions are within [-1,1].
 func (n *networks) embed(g *op.Graph, action *op.Node) *op.Node { return n.ofAction.apply(g, action) }
@@ -162,9 +180,20 @@ func (n *networks) actor(g *op.Graph, feature *op.Node) (mean, deviation *op.Nod
 	return g.Tanh(n.mean.Apply(g, x)), g.Shift(g.Scale(g.Sigmoid(g.Shift(n.deviation.Apply(g, x), 2)), 0.9), 0.1)
 }
 
-// decode builds the symlog of observations. Its input is the latent with the stochastic part first.
+// decode builds the symlog of observations, whose decoder reads the stochastic part first, or the colours of frames.
 func (n *networks) decode(g *op.Graph, deter, stoch *op.Node) *op.Node {
+	if n.vision != nil {
+		return n.vision.decode(g, deter, stoch)
+	}
 	return n.decoder.apply(g, g.Concat(stoch, deter))
+}
+
+// seenAs builds what decode should give for an input.
+func (n *networks) seenAs(g *op.Graph, obs *op.Node) *op.Node {
+	if n.vision != nil {
+		return g.FromBytes(obs, n.vision.side*n.vision.side*agent.Colours, 0)
+	}
+	return obs
 }
 
 // recurrent are the parameters that the recurrent model's gradient reaches.
@@ -173,11 +202,24 @@ func (n *networks) recurrent() []*op.Tensor {
 }
 
 // inputs are the parameters of what enters the recurrent model.
-func (n *networks) inputs() []*op.Tensor { return append(n.encoder.params(), n.ofAction.params()...) }
+func (n *networks) inputs() []*op.Tensor {
+	if n.vision != nil {
+		return append(n.vision.eyes(), n.ofAction.params()...)
+	}
+	return append(n.encoder.params(), n.ofAction.params()...)
+}
+
+// decoding are the parameters of what makes observations of latents.
+func (n *networks) decoding() []*op.Tensor {
+	if n.vision != nil {
+		return n.vision.brushes()
+	}
+	return n.decoder.params()
+}
 
 // world are the parameters of the heads that learn from replayed env steps alone.
 func (n *networks) world() []*op.Tensor {
-	return slices.Concat(n.prior.params(), n.decoder.params(), n.reward.params(), n.continuation.params())
+	return slices.Concat(n.prior.params(), n.reward.params(), n.continuation.params())
 }
 
 func (n *networks) actorParams() []*op.Tensor {
@@ -186,7 +228,7 @@ func (n *networks) actorParams() []*op.Tensor {
 
 // learned are all parameters that are stepped, and state those of a file.
 func (n *networks) learned() []*op.Tensor {
-	return slices.Concat(n.policyParams(), n.world(), n.value.params())
+	return slices.Concat(n.policyParams(), n.world(), n.decoding(), n.value.params())
 }
 
 func (n *networks) state() []*op.Tensor { return append(n.learned(), n.slow.params()...) }

@@ -59,7 +59,7 @@ func (p *openLoop) Close() error {
 // none within an episode.
 func (x *Agent) OpenLoop(number uint64) (*agent.OpenLoop, error) {
 	c := x.config
-	if x.memory.Len(c.Length+1) == 0 {
+	if x.memory.Len(c.Length+1) == 0 || c.Side > 0 {
 		return nil, nil
 	}
 	if err := x.prepare(drawn); err != nil {

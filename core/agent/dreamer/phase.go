@@ -38,18 +38,19 @@ type stage struct {
 
 // stages are those of an update, in order.
 func (c Config) stages() []stage {
-	parts, steps := c.rows()/c.partRows(), (c.Length+observed-1)/observed
+	parts, sights, steps := c.rows()/c.partRows(), c.rows()/c.sightRows(), (c.Length+observed-1)/observed
 	return []stage{
 		{1, (*Agent).begin},
-		{parts, (*Agent).encode},
+		{sights, (*Agent).encode},
 		{steps, (*Agent).observe},
 		{parts, (*Agent).model},
+		{sights, (*Agent).decode},
 		{parts * (c.Imagine + 1), (*Agent).imagine},
 		{1, (*Agent).judge},
 		{parts * c.Imagine, (*Agent).behave},
 		{parts, (*Agent).replayed},
 		{steps, (*Agent).back},
-		{parts, (*Agent).senses},
+		{sights, (*Agent).senses},
 		{1, (*Agent).step},
 	}
 }

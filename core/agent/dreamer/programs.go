@@ -13,6 +13,7 @@ type programs struct {
 	encode   encodeProgram
 	observe  observeProgram
 	world    worldProgram
+	decode   decodeProgram
 	imagine  imagineProgram
 	judge    judgeProgram
 	behave   behaveProgram
@@ -40,7 +41,7 @@ type encodeProgram struct {
 func (x *Agent) newEncode(rows int) (p encodeProgram, err error) {
 	var obs, action, tokens, embedded *op.Node
 	p.Program, err = x.compile("dreamer encode", func(g *op.Graph) plan.Spec {
-		obs, action = g.Input("s", rows, x.config.Shape.Obs), g.Input("a", rows, x.config.Shape.Act)
+		obs, action = x.nets.input(g, rows), g.Input("a", rows, x.config.Shape.Act)
 		tokens, embedded = x.nets.encode(g, obs), x.nets.embed(g, action)
 		return plan.Spec{Outputs: []*op.Node{tokens, embedded}}
 	})
@@ -65,7 +66,7 @@ func (x *Agent) newObserve(with noise) (p observeProgram, err error) {
 	var deter, stoch, embedded, tokens, uniform, next, logits, drawn *op.Node
 	p.Program, err = x.compile("dreamer observe", func(g *op.Graph) plan.Spec {
 		deter, stoch = g.Input("deter", rows, c.Deter), g.Input("stoch", rows, c.groups())
-		embedded, tokens = g.Input("embedded", rows, c.Hidden), g.Input("tokens", rows, c.Units)
+		embedded, tokens = g.Input("embedded", rows, c.Hidden), g.Input("tokens", rows, c.tokens())
 		uniform = g.Input("u", rows, c.Stoch)
 		next = n.step(g, deter, stoch, embedded)
 		logits = n.seen(g, next, tokens)
@@ -83,15 +84,14 @@ func (x *Agent) newObserve(with noise) (p observeProgram, err error) {
 // latents and the posterior's logits.
 type worldProgram struct {
 	*plan.Program
-	deter, stoch, logits   *op.Tensor // [P,D], [P,Z], [P,Z]
-	obs, reward, continues []float32  // [P,O] after symlog, [P], [P]
-	losses                 [][]float32
+	deter, stoch, logits *op.Tensor // [P,D], [P,Z], [P,Z]
+	reward, continues    []float32  // [P]
+	losses               [][]float32
 }
 
 // The losses of the world model, in the order of worldProgram.losses.
 const (
-	lossObs = iota
-	lossReward
+	lossReward = iota
 	lossContinue
 	lossDynamics
 	lossRepresentation
@@ -101,29 +101,53 @@ const (
 func (x *Agent) newWorld(rows int) (p worldProgram, err error) {
 	c, n, all := x.config, x.nets, float64(x.config.rows())
 	p.deter, p.stoch, p.logits = op.NewTensor("deter", rows, c.Deter), op.NewTensor("stoch", rows, c.groups()), op.NewTensor("logits", rows, c.groups())
-	var obs, reward, continues *op.Node
+	var reward, continues *op.Node
 	var losses [worldLosses]*op.Node
 	p.Program, err = x.compile("dreamer world", func(g *op.Graph) plan.Spec {
-		obs, reward, continues = g.Input("s", rows, c.Shape.Obs), g.Input("r", rows, 1), g.Input("continues", rows, 1)
+		reward, continues = g.Input("r", rows, 1), g.Input("continues", rows, 1)
 		deter, stoch, logits := g.Bind(p.deter), g.Bind(p.stoch), g.Bind(p.logits)
 		feature := g.Concat(deter, stoch)
-		losses[lossObs] = g.SquaredError(n.decode(g, deter, stoch), obs, all)
 		losses[lossReward] = g.CrossEntropy(n.reward.apply(g, feature), g.TwoHotAt(reward, g.Bind(n.bins)), all)
 		losses[lossContinue] = g.BCE(n.continuation.apply(g, feature), continues, all)
 		prior, posterior := n.chances(g, n.prior.apply(g, deter)), n.chances(g, logits)
 		losses[lossDynamics] = g.Sum(divergence(g, g.StopGradient(posterior), prior), all)
 		losses[lossRepresentation] = g.Sum(divergence(g, posterior, g.StopGradient(prior)), all)
-		loss := g.AddScalars(losses[lossObs], losses[lossReward], losses[lossContinue], losses[lossDynamics], g.Scale(losses[lossRepresentation], repScale))
+		loss := g.AddScalars(losses[lossReward], losses[lossContinue], losses[lossDynamics], g.Scale(losses[lossRepresentation], repScale))
 		mine := x.sums.Only(n.world())
 		return plan.Spec{
 			Loss: loss, Outputs: losses[:], Gradients: []*op.Tensor{p.deter, p.stoch, p.logits}, Collected: mine, Collect: mine, Finite: []*op.Node{loss},
 		}
 	})
 	if err == nil {
-		p.obs, p.reward, p.continues = p.Data(obs), p.Data(reward), p.Data(continues)
+		p.reward, p.continues = p.Data(reward), p.Data(continues)
 		for _, l := range losses {
 			p.losses = append(p.losses, p.Data(l))
 		}
+	}
+	return p, err
+}
+
+// decodeProgram is the loss of decoded observations of a part of a batch, with its gradient with respect to the
+// latents.
+type decodeProgram struct {
+	*plan.Program
+	deter, stoch *op.Tensor // [V,D], [V,Z]
+	obs          []float32  // as that of encodeProgram
+	loss         []float32  // [1]
+}
+
+func (x *Agent) newDecode(rows int) (p decodeProgram, err error) {
+	c, n := x.config, x.nets
+	p.deter, p.stoch = op.NewTensor("deter", rows, c.Deter), op.NewTensor("stoch", rows, c.groups())
+	var obs, loss *op.Node
+	p.Program, err = x.compile("dreamer decode", func(g *op.Graph) plan.Spec {
+		obs = n.input(g, rows)
+		loss = g.SquaredError(n.decode(g, g.Bind(p.deter), g.Bind(p.stoch)), n.seenAs(g, obs), float64(c.rows()))
+		mine := x.sums.Only(n.decoding())
+		return plan.Spec{Loss: loss, Gradients: []*op.Tensor{p.deter, p.stoch}, Collected: mine, Collect: mine, Finite: []*op.Node{loss}}
+	})
+	if err == nil {
+		p.obs, p.loss = p.Data(obs), p.Data(loss)
 	}
 	return p, err
 }
@@ -208,10 +232,10 @@ func (x *Agent) newJudge(rows int) (p judgeProgram, err error) {
 // behaveProgram is the losses of policy and critic on a part of the latents of an imagined env step.
 type behaveProgram struct {
 	*plan.Program
-	deter, stoch, action              []float32 // [P,D], [P,Z], [P,A] as drawn
-	advantage, weight, ret, slow      []float32 // [P]
-	entropyWeight                     []float32 // [1]
-	policy, value, entropy, deviation []float32 // [1]
+	deter, stoch, action         []float32 // [P,D], [P,Z], [P,A] as drawn
+	advantage, weight, ret, slow []float32 // [P]
+	entropyWeight                []float32 // [1]
+	policy, value, entropy       []float32 // [1]
 }
 
 func (x *Agent) newBehave(rows int) (p behaveProgram, err error) {
@@ -302,7 +326,7 @@ type backProgram struct {
 func (x *Agent) newBack() (p backProgram, err error) {
 	c, n, rows := x.config, x.nets, x.config.Sequences
 	p.deter, p.stoch = op.NewTensor("deter", rows, c.Deter), op.NewTensor("stoch", rows, c.groups())
-	p.embedded, p.tokens = op.NewTensor("embedded", rows, c.Hidden), op.NewTensor("tokens", rows, c.Units)
+	p.embedded, p.tokens = op.NewTensor("embedded", rows, c.Hidden), op.NewTensor("tokens", rows, c.tokens())
 	var ofNext, ofLogits, ofDrawn *op.Node
 	p.Program, err = x.compile("dreamer back", func(g *op.Graph) plan.Spec {
 		ofNext, ofLogits, ofDrawn = g.Input("of next", rows, c.Deter), g.Input("of logits", rows, c.groups()), g.Input("of drawn", rows, c.groups())
@@ -330,7 +354,7 @@ func (x *Agent) newSenses(rows int) (p sensesProgram, err error) {
 	c, n := x.config, x.nets
 	var in [4]*op.Node
 	p.Program, err = x.compile("dreamer senses", func(g *op.Graph) plan.Spec {
-		in = [4]*op.Node{g.Input("s", rows, c.Shape.Obs), g.Input("a", rows, c.Shape.Act), g.Input("of tokens", rows, c.Units), g.Input("of embedded", rows, c.Hidden)}
+		in = [4]*op.Node{n.input(g, rows), g.Input("a", rows, c.Shape.Act), g.Input("of tokens", rows, c.tokens()), g.Input("of embedded", rows, c.Hidden)}
 		loss := g.Add(g.Sum(g.Mul(n.encode(g, in[0]), in[2]), 1), g.Sum(g.Mul(n.embed(g, in[1]), in[3]), 1))
 		mine := x.sums.Only(n.inputs())
 		return plan.Spec{Loss: loss, Collected: mine, Collect: mine, Finite: []*op.Node{loss}}

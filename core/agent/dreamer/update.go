@@ -3,6 +3,7 @@ package dreamer
 import (
 	"math"
 
+	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
@@ -23,10 +24,28 @@ func (x *Agent) clearSums() error {
 	return plan.Push(x.dev, x.sums.Sums...)
 }
 
-// part is rows number i of a column [R,·] in parts.
+// part is rows number i of a column [R,·] in parts, and sight in parts of as many observations as are worked on
+// at a time.
 func part(column []float32, i int, c Config) []float32 {
 	width := len(column) / c.rows() * c.partRows()
 	return column[i*width : (i+1)*width]
+}
+
+func sight(column []float32, i int, c Config) []float32 {
+	width := len(column) / c.rows() * c.sightRows()
+	return column[i*width : (i+1)*width]
+}
+
+// show writes part i of the observations as programs read them.
+func (b *batch) show(into []float32, i int, c Config) {
+	if c.Side == 0 {
+		copy(into, sight(b.obs, i, c))
+		return
+	}
+	rows, words := c.sightRows(), c.words()
+	for row, frame := range b.frames[i*rows : (i+1)*rows] {
+		copy(device.Bytes(into[row*words:(row+1)*words]), frame)
+	}
 }
 
 // rowsAt is env step t of a column [T·N,·].
@@ -37,13 +56,13 @@ func rowsAt(column []float32, t int, c Config) []float32 {
 
 func (x *Agent) encode(i int) error {
 	c, b, p := x.config, x.batch, &x.programs.encode
-	copy(p.obs, part(b.obs, i, c))
-	copy(p.action, part(b.action, i, c))
+	b.show(p.obs, i, c)
+	copy(p.action, sight(b.action, i, c))
 	if err := p.Run(x.updates); err != nil {
 		return err
 	}
-	copy(part(b.tokens, i, c), p.tokens)
-	copy(part(b.embedded, i, c), p.embedded)
+	copy(sight(b.tokens, i, c), p.tokens)
+	copy(sight(b.embedded, i, c), p.embedded)
 	return nil
 }
 
@@ -96,14 +115,13 @@ func (x *Agent) model(i int) error {
 	copy(p.deter.Data, part(deter, i, c))
 	copy(p.stoch.Data, part(stoch, i, c))
 	copy(p.logits.Data, part(b.logits, i, c))
-	copy(p.obs, part(b.obs, i, c))
 	copy(p.reward, part(b.reward, i, c))
 	copy(p.continues, part(b.continues, i, c))
 	if err := p.Run(x.updates); err != nil {
 		return err
 	}
 	m := &x.now.losses.model
-	for k, sum := range [worldLosses]*float64{&m.Observation, &m.Reward, &m.Continue, &m.Dynamics, &m.Representation} {
+	for k, sum := range [worldLosses]*float64{&m.Reward, &m.Continue, &m.Dynamics, &m.Representation} {
 		*sum += float64(p.losses[k][0])
 	}
 	for k, t := range []*op.Tensor{p.deter, p.stoch, p.logits} {
@@ -112,6 +130,27 @@ func (x *Agent) model(i int) error {
 			return err
 		}
 		copy(part([][]float32{b.ofDeter, b.ofStoch, b.ofLogit}[k], i, c), of)
+	}
+	return nil
+}
+
+// decode adds what decoding gives to the gradients of latents.
+func (x *Agent) decode(i int) error {
+	c, b, p := x.config, x.batch, &x.programs.decode
+	deter, stoch := b.latents()
+	b.show(p.obs, i, c)
+	copy(p.deter.Data, sight(deter, i, c))
+	copy(p.stoch.Data, sight(stoch, i, c))
+	if err := p.Run(x.updates); err != nil {
+		return err
+	}
+	x.now.losses.model.Observation += float64(p.loss[0])
+	for k, of := range []*op.Tensor{p.deter, p.stoch} {
+		more, err := p.Gradient(of)
+		if err != nil {
+			return err
+		}
+		add(sight([][]float32{b.ofDeter, b.ofStoch}[k], i, c), more)
 	}
 	return nil
 }
@@ -270,10 +309,10 @@ func add(sum, more []float32) {
 
 func (x *Agent) senses(i int) error {
 	c, b, p := x.config, x.batch, &x.programs.senses
-	copy(p.obs, part(b.obs, i, c))
-	copy(p.action, part(b.action, i, c))
-	copy(p.ofTokens, part(b.ofTokens, i, c))
-	copy(p.ofEmbedded, part(b.ofEmbedded, i, c))
+	b.show(p.obs, i, c)
+	copy(p.action, sight(b.action, i, c))
+	copy(p.ofTokens, sight(b.ofTokens, i, c))
+	copy(p.ofEmbedded, sight(b.ofEmbedded, i, c))
 	return p.Run(x.updates)
 }
 
