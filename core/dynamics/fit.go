@@ -100,7 +100,7 @@ func (e *Ensemble) newFit(data Data, f Fit, o order) (*fit, error) {
 	all := o.split(n)
 	made := &fit{Fit: f, data: data, order: o, held: all[:held], training: all[held:]}
 	var err error
-	if made.scales, err = measure(data, made.training, e.config.In, e.config.Out); err != nil {
+	if made.scales, err = measure(data, f.Refit, e.config.Batch, made.training, e.config.In, e.config.Out); err != nil {
 		return nil, err
 	}
 	made.mean = make([]float64, e.config.Out)

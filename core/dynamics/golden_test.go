@@ -332,7 +332,7 @@ func TestGoldenScale(t *testing.T) {
 	for i := range all {
 		all[i] = int32(i)
 	}
-	scales, err := measure(data, all, n.Data.Shape[1], 0)
+	scales, err := measure(data, 0, 8, all, n.Data.Shape[1], 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestGoldenNormaliserOfMAX(t *testing.T) {
 	for row := range slices.Chunk(n.Rows.Float32(), in+file.Sizes.State) {
 		data.x, data.y, all = append(data.x, row[:in]), append(data.y, row[in:]), append(all, int32(len(all)))
 	}
-	of, err := measure(data, all, in, file.Sizes.State)
+	of, err := measure(data, 0, 8, all, in, file.Sizes.State)
 	if err != nil {
 		t.Fatal(err)
 	}

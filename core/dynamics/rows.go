@@ -47,18 +47,25 @@ func (s Scale) standardise(dst, x []float32) {
 // (mbpo/models/utils.py).
 const smallest = 1e-12
 
-// measure returns the scales of inputs and outcomes over some rows of data: means and biased
+// statistics is the step of the Place at which the rows are learned that scales are taken of: a model whose rows
+// have noise is standardised by what it learns from, as MAX's normaliser is.
+const statistics = -1
+
+// measure returns the scales of inputs and outcomes over some rows of data, batch rows at a time: means and biased
 // deviations.
-func measure(data Data, rows []int32, in, out int) (of [2]Scale, err error) {
-	x, y := make([]float32, in), make([]float32, out)
+func measure(data Data, refit uint64, batch int, rows []int32, in, out int) (of [2]Scale, err error) {
+	x, y := make([]float32, batch*in), make([]float32, batch*out)
 	of = [2]Scale{{make([]float64, in), make([]float64, in)}, {make([]float64, out), make([]float64, out)}}
 	count := float64(len(rows))
 	each := func(do func(s Scale, j int, v float64)) {
-		for i := range rows {
-			data.Pairs(rows[i:i+1], x, y)
-			for k, part := range [][]float32{x, y} {
-				for j, v := range part {
-					do(of[k], j, float64(v))
+		for first := 0; first < len(rows); first += batch {
+			n := min(batch, len(rows)-first)
+			data.Learn(Place{refit, statistics, first / batch}, rows[first:first+n], x, y)
+			for i := range n {
+				for k, part := range [][]float32{x[i*in : (i+1)*in], y[i*out : (i+1)*out]} {
+					for j, v := range part {
+						do(of[k], j, float64(v))
+					}
 				}
 			}
 		}
