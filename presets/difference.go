@@ -87,6 +87,7 @@ var before = map[string]string{
 	"agent.dreamer.classes":           "4",
 	"agent.dreamer.hidden":            "64",
 	"agent.dreamer.units":             "64",
+	"agent.dreamer.depth":             "4",
 	"agent.dreamer.sequences":         "16",
 	"agent.dreamer.length":            "64",
 	"agent.dreamer.train_ratio":       "1024",
