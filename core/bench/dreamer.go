@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"fmt"
-
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/dreamer"
 	"pgrlab/core/device"
@@ -18,20 +16,7 @@ func worldModel(dev device.Device) (func(uint64) error, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	phase, w := x.Phases()[0], &agent.Work{Rates: dreamer.DefaultRates}
-	return func(uint64) error {
-		total, err := phase.Start(w)
-		for done, n := 0, 0; err == nil && done < total; done += n {
-			var made []agent.UpdateResult
-			if n, made, err = phase.Slice(w, done); len(made) > 0 && err == nil {
-				err = made[0].Err
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("update: %w", err)
-		}
-		return nil
-	}, dreamerOperations(c), nil
+	return updating(x.Phases()[0], &agent.Work{Rates: dreamer.DefaultRates}), dreamerOperations(c), nil
 }
 
 // sequences is a log of random env steps in episodes of 1,000.

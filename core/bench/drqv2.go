@@ -102,6 +102,11 @@ func (d frameUpdate) update(dev device.Device) (func(uint64) error, float64, err
 	}
 	phase := x.Phases()[0]
 	w := &agent.Work{Step: c.UpdateEvery, Enough: true, Rates: drqv2.DefaultRates, Source: agent.BatchSource{Frames: newFilm(c, 2*d.batch), Mix: replay.Mix{Real: d.batch}}}
+	return updating(phase, w), d.flops(), nil
+}
+
+// updating makes the updates of a phase of a learner.
+func updating(phase agent.Phase, w *agent.Work) func(uint64) error {
 	return func(uint64) error {
 		total, err := phase.Start(w)
 		for done, n := 0, 0; err == nil && done < total; done += n {
@@ -114,5 +119,5 @@ func (d frameUpdate) update(dev device.Device) (func(uint64) error, float64, err
 			return fmt.Errorf("update: %w", err)
 		}
 		return nil
-	}, d.flops(), nil
+	}
 }

@@ -163,6 +163,9 @@ func TestNothingMovesWithoutAFiniteUpdate(t *testing.T) {
 	}
 	s.made = nil
 	for len(s.made) == 0 || s.made[len(s.made)-1].Err == nil {
+		if len(s.made) == 100 {
+			t.Fatal("the reward is never learned from")
+		}
 		before = saved(t, s.x)
 		s.units(t, s.x.units())
 	}
@@ -276,6 +279,43 @@ func TestLatents(t *testing.T) {
 		if math.Abs(float64(deter[0]-d[0])) > 1.0/math.MaxInt16 || deter[1] != d[1] || !slices.Equal(stoch, s) {
 			t.Fatalf("look %d: %v %v, want %v %v", look, deter, stoch, d, s)
 		}
+	}
+}
+
+// TestUpdatesKeepWhatTheySaw makes an update: its latents are kept for the looks they are of, and its sequences of
+// new looks are not new again.
+func TestUpdatesKeepWhatTheySaw(t *testing.T) {
+	c := small()
+	s := session{x: newAgent(t, c, filledLog(c, 400, 50), 1)}
+	s.units(t, s.x.units())
+	b, m := s.x.batch, s.x.memory
+	deter, stoch := make([]float32, c.Deter), make([]float32, c.groups())
+	want, chosen := b.latents()
+	seen := map[experience.Ref]int{} // looks of several sequences have the latent of the last one
+	for row, from := range b.refs {
+		for at := range c.Length {
+			seen[experience.Ref{Copy: from.Copy, Number: from.Number + uint64(at)}] = at*c.Sequences + row
+		}
+	}
+	numbers := make([]float32, c.Shape.Obs)
+	for look, at := range seen {
+		held, _ := m.Log.Look(look)
+		symlog(numbers, held.Numbers)
+		if !slices.Equal(numbers, b.obs[at*c.Shape.Obs:][:c.Shape.Obs]) {
+			t.Fatalf("row %d is not of look %v", at, look)
+		}
+		m.latents[look.Copy].get(look.Number, deter, stoch)
+		if !slices.Equal(stoch, chosen[at*len(stoch):][:len(stoch)]) {
+			t.Fatalf("look %v: the latent of another one is kept", look)
+		}
+		for j, v := range deter {
+			if math.Abs(float64(v-want[at*len(deter)+j])) > 1.0/math.MaxInt16 {
+				t.Fatalf("look %v: the latent of another one is kept", look)
+			}
+		}
+	}
+	if looks := uint64(c.Length + 1); m.fresh[0] != min(uint64(c.Sequences), (m.Log.Last(0).Number+1)/looks) {
+		t.Errorf("%d sequences of new looks were learned from", m.fresh[0])
 	}
 }
 

@@ -19,7 +19,7 @@ func (f *Family) Sum(x []float32) float64 { return f.table.sum(x) }
 func (f *Family) Dot(a, b []float32) float64 { return f.table.dot(a, b[:len(a)]) }
 
 // MirroredDot is Dot from the middle outwards: products at equal distance from it are added to each
-// other first, so that those of equal size and opposite sign leave nothing behind.
+// other first, so that those of equal size and opposite sign cancel out.
 func (f *Family) MirroredDot(a, b []float32) float64 { return f.table.mirroredDot(a, b[:len(a)]) }
 
 // GroupSoftmax4 writes rest·softmax(x) + even, where each four elements have a softmax of their own.
