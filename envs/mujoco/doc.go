@@ -25,7 +25,8 @@
 // The files of this package follow that structure: elements.go and runtime.go (the
 // module and its imports), embind.go and emval.go (the registered functions and types,
 // and the JavaScript values that the module expects), exception.go (C++ exceptions, which
-// Emscripten routes through the host), system.go (the few system calls), instance.go
+// Emscripten routes through the host), system.go and files.go (the few system calls, and files
+// that a model may name), instance.go
 // (calls and memory), and model.go and data.go, which are the public part.
 //
 // wazero's compiler exists for amd64 and arm64; elsewhere its interpreter runs,

@@ -43,6 +43,7 @@ func (in *Instance) throw(exception uint32) {
 // exception it restores the stack and sets the flag that the compiled code checks next.
 func invoke(signature string) hostFunc {
 	return func(in *Instance, stack []uint64) {
+		in.files.check()
 		sp := in.stackPointer()
 		slot := uint32(stack[0])
 		copy(stack, stack[1:])

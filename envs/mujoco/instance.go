@@ -33,6 +33,7 @@ type Instance struct {
 	reg     registry
 	val     values
 	exc     exceptions
+	files   files
 
 	base  uint32     // base of the C stack while no call is in progress
 	grown bool       // the memory moved during the present call

@@ -1,6 +1,7 @@
 package mujoco
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
@@ -29,7 +30,7 @@ const (
 	DisableIsland    = 1 << 18 // the solution by groups of bodies that touch
 )
 
-// Model is a compiled MJCF text. Its numbers are read by name, as the MuJoCo
+// Model is a compiled MJCF model. Its numbers are read by name, as the MuJoCo
 // documentation names the fields of mjModel.
 type Model struct {
 	in     *Instance
@@ -50,9 +51,25 @@ type Model struct {
 }
 
 // Model compiles an MJCF text. If MuJoCo refuses the text, the error contains its message.
-func (in *Instance) Model(mjcf string) (*Model, error) {
-	from := in.reg.byName["MjModel"].statics[overloadKey("from_xml_string", 1)]
-	handle, err := in.withString(mjcf, func(text uint64) (uint64, error) { return in.invoke(from, text) })
+func (in *Instance) Model(mjcf string) (*Model, error) { return in.compile("from_xml_string", mjcf) }
+
+// ModelFile compiles the MJCF file of that name. It and all files that it names come from read; if
+// one of them cannot be read, the error is a *FileError. The end of ctx ends the compilation, which
+// a few words can make last for hours.
+func (in *Instance) ModelFile(ctx context.Context, name string, read Reader) (*Model, error) {
+	in.files = files{read: read, until: ctx}
+	m, err := in.compile("from_xml_path", name)
+	if failed := in.files.failed; err != nil && failed != nil {
+		err = fmt.Errorf("compile model: %w", failed)
+	}
+	in.files = files{}
+	return m, err
+}
+
+// compile makes a model by one of MjModel's functions of one text.
+func (in *Instance) compile(function, argument string) (*Model, error) {
+	from := in.reg.byName["MjModel"].statics[overloadKey(function, 1)]
+	handle, err := in.withString(argument, func(text uint64) (uint64, error) { return in.invoke(from, text) })
 	if err == nil && uint32(handle) == 0 {
 		err = &Error{Message: "no model"}
 	}

@@ -131,7 +131,7 @@ func hostFunction(name string) hostFunc {
 	if signature, ok := strings.CutPrefix(name, "invoke_"); ok {
 		return invoke(signature)
 	}
-	for _, table := range []map[string]hostFunc{embindFunctions, emvalFunctions, exceptionFunctions, systemFunctions} {
+	for _, table := range []map[string]hostFunc{embindFunctions, emvalFunctions, exceptionFunctions, systemFunctions, fileFunctions} {
 		if f, ok := table[name]; ok {
 			return f
 		}

@@ -20,7 +20,7 @@ const (
 )
 
 // systemFunctions are the system calls that the engine may make: clocks, an
-// empty environment, a file system without files, and output that goes nowhere.
+// empty environment, and output that goes nowhere. Those on files are in files.go.
 var systemFunctions = map[string]hostFunc{
 	"emscripten_resize_heap":   resizeHeap,
 	"emscripten_get_heap_max":  func(_ *Instance, s []uint64) { s[0] = maxHeap },
@@ -42,21 +42,13 @@ var systemFunctions = map[string]hostFunc{
 		in.memory.WriteUint32Le(uint32(s[1]), 0)
 		s[0] = 0
 	},
-	"environ_get":          func(_ *Instance, s []uint64) { s[0] = 0 },
-	"fd_write":             discard,
-	"fd_close":             func(_ *Instance, s []uint64) { s[0] = errnoBadFile },
-	"fd_read":              func(_ *Instance, s []uint64) { s[0] = errnoBadFile },
-	"fd_seek":              func(_ *Instance, s []uint64) { s[0] = errnoBadFile },
-	"__syscall_fcntl64":    fails(errnoBadFile),
-	"__syscall_ioctl":      fails(errnoBadFile),
-	"__syscall_dup3":       fails(errnoBadFile),
-	"__syscall_fstat64":    fails(errnoBadFile),
-	"__syscall_openat":     fails(errnoNoEntry),
-	"__syscall_stat64":     fails(errnoNoEntry),
-	"__syscall_lstat64":    fails(errnoNoEntry),
-	"__syscall_newfstatat": fails(errnoNoEntry),
-	"_abort_js":            func(*Instance, []uint64) { panic(&Error{Message: "the engine aborted"}) },
-	"exit":                 func(*Instance, []uint64) { panic(&Error{Message: "the engine exited"}) },
+	"environ_get":       func(_ *Instance, s []uint64) { s[0] = 0 },
+	"fd_write":          discard,
+	"__syscall_fcntl64": fails(errnoBadFile),
+	"__syscall_ioctl":   fails(errnoBadFile),
+	"__syscall_dup3":    fails(errnoBadFile),
+	"_abort_js":         func(*Instance, []uint64) { panic(&Error{Message: "the engine aborted"}) },
+	"exit":              func(*Instance, []uint64) { panic(&Error{Message: "the engine exited"}) },
 	"__assert_fail": func(in *Instance, s []uint64) {
 		panic(&Error{Message: "assertion failed: " + in.cstring(uint32(s[0]))})
 	},
