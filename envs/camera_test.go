@@ -17,7 +17,7 @@ func TestCamerasByTheirNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newPhysics(in, task.mjcf, task.order)
+		p, err := newPhysics(in, &task)
 		if err != nil {
 			t.Fatal(err)
 		}

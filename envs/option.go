@@ -26,8 +26,8 @@ type Options struct {
 // With returns the task played with those options.
 func (t Task) With(o Options) (Task, error) {
 	switch {
-	case o.Repeat < 0 || o.Repeat > controlSteps:
-		return t, fmt.Errorf("%s: action repeat of %d: want 1 to %d", t.Name, o.Repeat, controlSteps)
+	case o.Repeat < 0 || o.Repeat > t.length:
+		return t, fmt.Errorf("%s: action repeat of %d: want 1 to %d", t.Name, o.Repeat, t.length)
 	case !(o.NoiseShare >= 0 && o.NoiseShare <= 1):
 		return t, fmt.Errorf("%s: noise on a share of %v of the observations: want 0 to 1", t.Name, o.NoiseShare)
 	case len(o.NoiseSigma) > 1 && len(o.NoiseSigma) != t.ObsSize:
@@ -41,7 +41,7 @@ func (t Task) With(o Options) (Task, error) {
 		}
 	}
 	t.options = o
-	t.EpisodeSteps = (controlSteps + o.repeat() - 1) / o.repeat()
+	t.EpisodeSteps = (t.length + o.repeat() - 1) / o.repeat()
 	return t, nil
 }
 

@@ -11,9 +11,8 @@ import (
 
 // Numbers of mjtJoint and mjtIntegrator.
 const (
-	jointHinge      = 3
-	integratorEuler = 0
-	integratorRK4   = 1
+	jointHinge    = 3
+	integratorRK4 = 1
 )
 
 // order is how a collection of tasks divides a step of the physics. The observations
@@ -31,7 +30,7 @@ const (
 	gymOrder
 )
 
-// skipped are parts of the engine that are switched off. The search for contacts by trees of
+// skipped are parts of the engine that are switched off for built-in bodies. The search for contacts by trees of
 // boxes, useful for bodies with many geoms, and the solution by groups of bodies that touch,
 // useful for many bodies, change no result beyond rounding and cost up to a quarter of a step
 // of these small bodies. The automatic reset is off because a state that is not finite is an
@@ -86,8 +85,8 @@ type joint struct {
 	limits  span // radians or metres
 }
 
-func newPhysics(in *mujoco.Instance, mjcf string, o order) (*physics, error) {
-	m, err := in.Model(mjcf)
+func newPhysics(in *mujoco.Instance, t *Task) (*physics, error) {
+	m, err := t.compile(in)
 	if err != nil {
 		return nil, err
 	}
@@ -95,19 +94,16 @@ func newPhysics(in *mujoco.Instance, mjcf string, o order) (*physics, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &physics{Data: d, model: m, order: o}
+	p := &physics{Data: d, model: m, order: t.order}
 	integrator, err := m.Integrator()
 	if err != nil {
 		return nil, err
 	}
-	if integrator != integratorEuler && integrator != integratorRK4 {
-		return nil, fmt.Errorf("integrator %d has no step order", integrator)
-	}
-	p.halves = o == suiteOrder && integrator == integratorEuler
+	p.halves = t.order == suiteOrder && integrator != integratorRK4 // mj_step2 makes no step of RK4
 	if p.flags, err = m.Disabled(); err != nil {
 		return nil, err
 	}
-	p.flags |= skipped
+	p.flags |= t.skipped()
 	if err := m.Disable(p.flags); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -98,6 +99,10 @@ func (v *View) shapes(s *render.Scene, m *mujoco.Model, kind mujoco.Object) erro
 	if slices.Max(append(materials, -1)) >= 0 {
 		palette = f.singles("mat_rgba")
 	}
+	var boxes []float64
+	if kind == mujoco.Geom {
+		boxes = f.doubles("geom_aabb")
+	}
 	if f.err != nil {
 		return f.err
 	}
@@ -112,10 +117,16 @@ func (v *View) shapes(s *render.Scene, m *mujoco.Model, kind mujoco.Object) erro
 			continue
 		}
 		form, known := geomKinds[kinds[i]]
-		if !known {
+		size := vec(sizes[3*i:])
+		switch {
+		case known:
+		case boxes == nil:
 			return fmt.Errorf("%s %q of form %d cannot be drawn", kind, name, kinds[i])
+		default: // a mesh or a height field
+			form, size = render.Box, vec(boxes[6*i+3:])
+			v.centres[len(s.Shapes)] = vec(boxes[6*i:])
 		}
-		s.Shapes = append(s.Shapes, shapeOf(form, name, vec(sizes[3*i:]), colour))
+		s.Shapes = append(s.Shapes, shapeOf(form, name, size, colour))
 	}
 	return nil
 }
@@ -153,7 +164,8 @@ func addLights(s *render.Scene, p *physics) error {
 }
 
 // setCamera chooses the camera with the preferred name, which must have a fixed direction, or,
-// without a name, the first one with a fixed direction.
+// without a name, the first one with a fixed direction. If none
+// has, it looks from the side.
 func setCamera(s *render.Scene, p *physics, preferred string) error {
 	f := figures{model: p.model}
 	names, modes, bodies := f.names(mujoco.Camera), f.whole("cam_mode"), f.whole("cam_bodyid")
@@ -182,7 +194,22 @@ func setCamera(s *render.Scene, p *physics, preferred string) error {
 		c.FovY = angles[i] * math.Pi / 180
 		return nil
 	}
-	return fmt.Errorf("the model has no camera that keeps its direction")
+	if preferred != "" {
+		return fmt.Errorf("the model has no camera %s that keeps its direction", preferred)
+	}
+	return setSideCamera(s, p)
+}
+
+// setSideCamera chooses a view from the side, somewhat from above, from where the whole model is seen.
+func setSideCamera(s *render.Scene, p *physics) error {
+	const fovY, down, away = 45, 20, 1.5 // degrees, degrees, in extents of the model
+	extent, err := p.model.Extent()
+	sin, cos := math.Sincos(down * math.Pi / 180)
+	s.Camera = render.Camera{
+		Pos: render.Vec{Y: -away * extent * cos, Z: away * extent * sin}, Tracks: true,
+		Right: render.Vec{X: 1}, Up: render.Vec{Y: sin, Z: cos}, FovY: fovY * math.Pi / 180,
+	}
+	return err
 }
 
 // cameraOf is the name of the camera that a task prefers; "" means the first one with a fixed
@@ -203,6 +230,9 @@ var namedCamera = regexp.MustCompile(`<camera name="([^"]*)"`)
 func (t Task) Camera() string {
 	if name := cameraOf(t.Name); name != "" {
 		return name
+	}
+	if t.own != nil {
+		return cmp.Or(t.own.Camera, "side")
 	}
 	if found := namedCamera.FindStringSubmatch(t.mjcf); found != nil {
 		return found[1]

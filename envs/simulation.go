@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -30,7 +31,7 @@ const notStarted = -1
 const placed = math.MaxUint64
 
 func newSimulation(in *mujoco.Instance, task *Task, seed uint64) (*simulation, error) {
-	body, err := newPhysics(in, task.mjcf, task.order)
+	body, err := newPhysics(in, task)
 	if err != nil {
 		return nil, fmt.Errorf("make %s: %w", task.Name, err)
 	}
@@ -76,7 +77,15 @@ func (s *simulation) restart(episode uint64) error {
 	}
 	s.episode, s.step = episode, 0
 	s.behaviour.observe(s.obs)
-	return s.body.diverged()
+	return cmp.Or(s.body.diverged(), s.trouble())
+}
+
+// trouble is what is wrong with the last numbers of the behaviour.
+func (s *simulation) trouble() error {
+	if t, ok := s.behaviour.(troubled); ok {
+		return t.trouble()
+	}
+	return nil
 }
 
 // advance makes one step of the environment, which is one control step or, with
@@ -140,7 +149,8 @@ func (s *simulation) control() (float64, error) {
 	if m, ok := s.behaviour.(mortal); ok {
 		s.over = m.fallen()
 	}
-	return s.behaviour.reward(), nil
+	reward := s.behaviour.reward()
+	return reward, s.trouble()
 }
 
 // ended says whether the episode is over: by itself, by an error or by its time
@@ -149,7 +159,7 @@ func (s *simulation) ended() bool { return s.over || s.timeout() }
 
 // timeout says whether the episode reached its time limit.
 func (s *simulation) timeout() bool {
-	return s.step >= min(s.task.EpisodeSteps*s.task.options.repeat(), controlSteps)
+	return s.step >= min(s.task.EpisodeSteps*s.task.options.repeat(), s.task.length)
 }
 
 // narrow writes the observation as the learner sees it.

@@ -14,7 +14,7 @@ const stateMagic = "pgr-env\x02"
 // of the arrays that follow, in this order.
 type header struct {
 	Magic   [8]byte
-	Task    [32]byte // name, padded with zeros
+	Task    [32]byte // see identity
 	Sizes   [7]uint32
 	Seed    uint64 // not restored: see restore
 	Episode uint64
@@ -33,7 +33,7 @@ func (s *simulation) arrays() [7][]float64 {
 
 func (s *simulation) header() (h header, err error) {
 	copy(h.Magic[:], stateMagic)
-	copy(h.Task[:], s.task.Name)
+	h.Task = s.task.identity()
 	for i, a := range s.arrays() {
 		h.Sizes[i] = uint32(len(a))
 	}
@@ -85,10 +85,10 @@ func (s *simulation) read(r io.Reader) (saved header, values [7][]float64, err e
 	case saved.Magic != mine.Magic:
 		return saved, values, fmt.Errorf("not the state of an environment, or made by another version of pgrlab")
 	case saved.Task != mine.Task:
-		return saved, values, fmt.Errorf("the state is of %s", bytes.TrimRight(saved.Task[:], "\x00"))
+		return saved, values, s.task.otherwise(saved.Task)
 	case saved.Sizes != mine.Sizes:
 		return saved, values, fmt.Errorf("sizes %v, want %v", saved.Sizes, mine.Sizes)
-	case saved.Step < notStarted || saved.Step > controlSteps || saved.Over > 1:
+	case saved.Step < notStarted || saved.Step > int64(s.task.length) || saved.Over > 1:
 		return saved, values, fmt.Errorf("step %d of an episode", saved.Step)
 	}
 	for i, n := range saved.Sizes {

@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -17,7 +18,7 @@ type Task struct {
 	Doc          string // one line
 	ObsSize      int    // length of an observation
 	ActSize      int    // length of an action, each coordinate in [-1,1]
-	EpisodeSteps int    // steps until an episode is truncated
+	EpisodeSteps int    // steps until an episode is truncated, each of one or, with action repeat, several control steps
 	Terminates   bool   // whether an episode can end by itself
 	// Hidden says which part of the state an observation does not contain, so that
 	// Env.Place fails; "" if an observation determines all later observations and rewards.
@@ -33,8 +34,10 @@ type Task struct {
 	// of one angle, or the sine and the cosine: their squares add up to 1.
 	Directions [][2]int
 
-	mjcf     string
+	own      *Own // what another package defines; nil: the task is built in
+	mjcf     string // of a built-in task
 	order    order
+	length   int                               // control steps of an episode
 	substeps int                               // physics steps in a control step
 	bind     func(*physics) (behaviour, error) // binds the task to a body
 	names    []string                          // names of the numbers of an observation
@@ -66,8 +69,14 @@ type mortal interface {
 	fallen() bool
 }
 
-// controlSteps is the length of every episode in control steps: dm_control's time limits
-// divided by its control step, and Gym's max_episode_steps.
+// troubled is a behaviour whose numbers can be wrong.
+type troubled interface {
+	// trouble says what was wrong with them since it was last asked.
+	trouble() error
+}
+
+// controlSteps is the length of an episode of every built-in task in control steps: dm_control's
+// time limits divided by its control step, and Gym's max_episode_steps.
 const controlSteps = 1000
 
 // tasks are sorted by name, ignoring case. Each task adds itself with register.
@@ -80,6 +89,7 @@ func register(t Task) Task {
 	if taken {
 		panic("envs: two tasks are called " + t.Name)
 	}
+	t.length = t.EpisodeSteps
 	tasks = slices.Insert(tasks, at, t)
 	return t
 }
@@ -100,6 +110,40 @@ func Find(name string) (Task, error) {
 		names[i] = t.Name
 	}
 	return Task{}, fmt.Errorf("find task: no task %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// identity marks saved states of the task: its name, padded with zeros, or for a task that is not
+// built in a hash of everything that it is made from.
+func (t *Task) identity() (mark [32]byte) {
+	if t.own != nil {
+		return t.own.Identity
+	}
+	copy(mark[:], t.Name)
+	return mark
+}
+
+// otherwise is the error of a state of another task.
+func (t *Task) otherwise(mark [32]byte) error {
+	if t.own != nil {
+		return fmt.Errorf("the state is of another task, or of another version of this one")
+	}
+	return fmt.Errorf("the state is of %s", bytes.TrimRight(mark[:], "\x00"))
+}
+
+// compile makes the task's model.
+func (t *Task) compile(in *mujoco.Instance) (*mujoco.Model, error) {
+	if t.own != nil {
+		return t.own.Compile(in)
+	}
+	return in.Model(t.mjcf)
+}
+
+// skipped are the parts of the engine that are switched off.
+func (t *Task) skipped() int {
+	if t.own != nil {
+		return mujoco.DisableAutoReset
+	}
+	return skipped
 }
 
 // Load compiles the physics, once per process. Making an environment does this too;

@@ -17,6 +17,7 @@ type View struct {
 	step     time.Duration
 	shown    []bool // for the geoms, then for the sites
 	geoms    int
+	centres  map[int]render.Vec // of the boxes that are drawn in place of meshes, from the geom's own frame
 	cords    []cord
 	frames   []render.Frame // of the geoms and sites that are shown, then of the cords
 	renderer *render.Renderer
@@ -50,7 +51,7 @@ func (t Task) View() (*View, error) {
 }
 
 func (t Task) view(in *mujoco.Instance) (*View, error) {
-	p, err := newPhysics(in, t.mjcf, t.order)
+	p, err := newPhysics(in, &t)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (t Task) view(in *mujoco.Instance) (*View, error) {
 	}
 	v := &View{
 		step: time.Duration(float64(t.substeps) * step * float64(time.Second)),
-		task: t.Name, geoms: len(p.GeomXPos) / 3,
+		task: t.Name, geoms: len(p.GeomXPos) / 3, centres: map[int]render.Vec{},
 	}
 	scene, err := v.scene(p)
 	if err != nil {
@@ -96,7 +97,11 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 			mat = pose[3:12]
 		}
 		if shown {
-			frames = append(frames, frame(pose[:3], mat))
+			f := frame(pose[:3], mat)
+			if c, is := v.centres[len(frames)]; is {
+				f.Pos = moved(f, c)
+			}
+			frames = append(frames, f)
 		}
 		if i < v.geoms {
 			pose = pose[9:]
@@ -119,6 +124,14 @@ func frame(pos, mat []float64) render.Frame {
 		X:   render.Vec{X: mat[0], Y: mat[3], Z: mat[6]},
 		Y:   render.Vec{X: mat[1], Y: mat[4], Z: mat[7]},
 		Z:   render.Vec{X: mat[2], Y: mat[5], Z: mat[8]},
+	}
+}
+
+// moved is a place in a frame.
+func moved(f render.Frame, by render.Vec) render.Vec {
+	at := func(pos, x, y, z float64) float64 { return pos + by.X*x + by.Y*y + by.Z*z }
+	return render.Vec{
+		X: at(f.Pos.X, f.X.X, f.Y.X, f.Z.X), Y: at(f.Pos.Y, f.X.Y, f.Y.Y, f.Z.Y), Z: at(f.Pos.Z, f.X.Z, f.Y.Z, f.Z.Z),
 	}
 }
 

@@ -30,6 +30,7 @@ type Data struct {
 	GeomXMat      []float64 // [ngeom,9] their orientations
 	SiteXPos      []float64 // [nsite,3] sites in the world
 	SubtreeCoM    []float64 // [nbody,3] centres of mass of a body and all below it
+	MocapPos      []float64 // [nmocap,3] places of the bodies that no force moves
 
 	warnings []int32 // [warnings,2] mjWarningStat: last info, number
 }
@@ -51,7 +52,7 @@ func (m *Model) Data() (*Data, error) {
 		"qpos": &d.QPos, "qvel": &d.QVel, "act": &d.Act, "ctrl": &d.Ctrl, "qacc": &d.QAcc,
 		"qacc_warmstart": &d.QAccWarmstart, "sensordata": &d.SensorData, "xpos": &d.XPos,
 		"xmat": &d.XMat, "xipos": &d.XIPos, "geom_xpos": &d.GeomXPos,
-		"geom_xmat": &d.GeomXMat, "site_xpos": &d.SiteXPos, "subtree_com": &d.SubtreeCoM,
+		"geom_xmat": &d.GeomXMat, "site_xpos": &d.SiteXPos, "subtree_com": &d.SubtreeCoM, "mocap_pos": &d.MocapPos,
 	} {
 		if err := d.views.add(m.in, "MjData", d.handle, name, slice); err != nil {
 			d.Free()

@@ -180,6 +180,15 @@ func (m *Model) Names(kind Object) ([]string, error) {
 // Timestep returns the length of a physics step in seconds.
 func (m *Model) Timestep() (float64, error) { return m.in.getFloat("MjOption", "timestep", m.option) }
 
+// Extent returns how large the model is, metres: half its longest side (mjStatistic).
+func (m *Model) Extent() (float64, error) {
+	stat, err := m.in.get("MjModel", "stat", m.handle)
+	if err != nil {
+		return 0, err
+	}
+	return m.in.getFloat("MjStatistic", "extent", stat)
+}
+
 // Integrator returns the number of the integration method (mjtIntegrator).
 func (m *Model) Integrator() (int, error) {
 	x, err := m.in.get("MjOption", "integrator", m.option)

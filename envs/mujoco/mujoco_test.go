@@ -116,9 +116,20 @@ func TestModelDescribesItself(t *testing.T) {
 	}
 }
 
+// A step has two halves for every integrator but RK4.
 func TestStepIsStep1AndStep2(t *testing.T) {
+	for number, integrator := range map[int]string{0: "Euler", 2: "implicit", 3: "implicitfast"} {
+		t.Run(integrator, func(t *testing.T) { stepsInHalves(t, integrator, number) })
+	}
+}
+
+func stepsInHalves(t *testing.T, integrator string, number int) {
 	in := instance(t)
-	whole, halves := data(t, in, pendulum), data(t, in, pendulum)
+	text := strings.Replace(pendulum, "timestep", `integrator="`+integrator+`" timestep`, 1)
+	whole, halves := data(t, in, text), data(t, in, text)
+	if n, err := whole.Model().Integrator(); err != nil || n != number {
+		t.Fatalf("integrator %d, %v", n, err)
+	}
 	for range 200 {
 		if err := errors.Join(whole.Step(), halves.Step1(), halves.Step2()); err != nil {
 			t.Fatal(err)
