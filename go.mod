@@ -8,6 +8,7 @@ require (
 	github.com/charmbracelet/lipgloss v1.1.0
 	github.com/charmbracelet/x/ansi v0.11.6
 	github.com/chewxy/hm v1.0.0
+	github.com/expr-lang/expr v1.17.8
 	github.com/google/pprof v0.0.0-20250403155104-27863c87afa6
 	github.com/guptarohit/asciigraph v0.10.0
 	github.com/klauspost/compress v1.20.3

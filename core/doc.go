@@ -65,6 +65,7 @@
 // offline looks at saved runs; neither needs lab.
 //
 // Learners, relevance functions and generators declare themselves in lists of package registry;
+// formula is the language in which tasks and relevance are written.
 // table makes one document from a configuration and the settings that they bring along. agent/sac,
 // relevance and generative build their networks with nn from the operations in op, compile them
 // with plan, and run them on a device: device/cpu, where programs and lab's members choose through

@@ -89,7 +89,7 @@ var allowed = map[string][]string{
 	"core/agent":          {"core/experience", "core/replay", "core/registry", "core/window", "core/device"},                                                                                                                          // contract and registry; window: the size of a frame after convolutions
 	"core/agent/...":      {"core/experience", "core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng", "core/version"}, // a learner is a package below it and knows no other
 	"core/agent/learners": {"core/agent/..."},                                                                                                                                                                                         // the list of them
-	"core/relevance":      {"core/experience", "core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/relevance":      {"core/formula", "core/experience", "core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
 	"core/dynamics":       {"core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
 	"core/generative":     {"core/dynamics", "core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
 	"core/analysis":       {"core/replay"},
@@ -100,6 +100,7 @@ var allowed = map[string][]string{
 	"core/rng":            {},
 	"core/version":        {}, // readers of saved files
 	"core/spelling":       {},
+	"core/formula":        {"core/spelling"}, // the language of task files and of relevance; a leaf but for its guesses
 	"core/registry":       {"core/spelling"}, // parts that declare themselves
 	"core/shell":          {},                // texts that say what to type
 	"core/table":          {},                // configurations with tables of parts that register themselves
@@ -140,7 +141,7 @@ var allowed = map[string][]string{
 	"tui/testing/pty":         {},
 	"tui/testing/tmux":        {"core/testing/pace"},
 
-	"envs":        {"envs/mujoco", "envs/render"},
+	"envs":        {"envs/mujoco", "envs/render", "core/formula"},
 	"envs/maze":   {},
 	"envs/mujoco": {},
 	"envs/render": {},

@@ -93,10 +93,10 @@ func (c cartpole) hanging(r *rand.Rand) {
 }
 
 var (
-	cartpoleCentred = tolerance{margin: cartpoleCentre, atMargin: 0.1, sigmoid: gaussian}
-	cartpoleSteady  = tolerance{margin: cartpoleAngleSpeed, atMargin: 0.1, sigmoid: gaussian}
-	cartpoleInside  = tolerance{lower: -cartpoleSparseCart, upper: cartpoleSparseCart}
-	cartpoleOnTop   = tolerance{lower: cartpoleSparseCosine, upper: 1}
+	cartpoleCentred = tolerance{Margin: cartpoleCentre, AtMargin: 0.1, Sigmoid: gaussian}
+	cartpoleSteady  = tolerance{Margin: cartpoleAngleSpeed, AtMargin: 0.1, Sigmoid: gaussian}
+	cartpoleInside  = tolerance{Lower: -cartpoleSparseCart, Upper: cartpoleSparseCart}
+	cartpoleOnTop   = tolerance{Lower: cartpoleSparseCosine, Upper: 1}
 )
 
 // smooth is the reward for an upright pole, a cart near the centre, small controls
@@ -104,16 +104,16 @@ var (
 func (c cartpole) smooth() float64 {
 	cos, _ := c.angle()
 	upright := (cos + 1) / 2
-	centred := (1 + cartpoleCentred.of(c.position())) / 2
-	gentle := (4 + gentle.of(c.Ctrl[0])) / 5
-	steady := (1 + cartpoleSteady.of(c.angleSpeed())) / 2
+	centred := (1 + cartpoleCentred.Of(c.position())) / 2
+	gentle := (4 + gentle.Of(c.Ctrl[0])) / 5
+	steady := (1 + cartpoleSteady.Of(c.angleSpeed())) / 2
 	return upright * gentle * steady * centred
 }
 
 // sparse is the reward for balance alone.
 func (c cartpole) sparse() float64 {
 	cos, _ := c.angle()
-	return cartpoleInside.of(c.position()) * cartpoleOnTop.of(cos)
+	return cartpoleInside.Of(c.position()) * cartpoleOnTop.Of(cos)
 }
 
 // cartpoleTask is the task of balancing the pole.

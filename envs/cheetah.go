@@ -98,7 +98,7 @@ func (c cheetah) speed() float64 { return c.SensorData[0] }
 // cheetahTask is the task of running.
 type cheetahTask struct{ cheetah }
 
-var cheetahReward = tolerance{lower: cheetahSpeed, upper: infinity, margin: cheetahSpeed, atMargin: 0, sigmoid: linear}
+var cheetahReward = tolerance{Lower: cheetahSpeed, Upper: infinity, Margin: cheetahSpeed, AtMargin: 0, Sigmoid: linear}
 
 func bindCheetah(p *physics) (behaviour, error) { return cheetahTask{cheetah{p}}, nil }
 
@@ -122,4 +122,4 @@ func (t cheetahTask) observe(obs []float64) { t.show(obs, 1) }
 // place puts the body at the origin, because running does not depend on the position.
 func (t cheetahTask) place(obs []float64) error { return t.take(obs, 1) }
 
-func (t cheetahTask) reward() float64 { return cheetahReward.of(t.speed()) }
+func (t cheetahTask) reward() float64 { return cheetahReward.Of(t.speed()) }

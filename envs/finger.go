@@ -247,9 +247,9 @@ func (t fingerTurnTask) place(obs []float64) error {
 	return t.finger.place(obs)
 }
 
-var fingerReward = tolerance{lower: math.Inf(-1), upper: 0}
+var fingerReward = tolerance{Lower: math.Inf(-1), Upper: 0}
 
-func (t fingerTurnTask) reward() float64 { return fingerReward.of(t.distance()) }
+func (t fingerTurnTask) reward() float64 { return fingerReward.Of(t.distance()) }
 
 // written is the position of the target, which belongs to the model.
 func (t fingerTurnTask) written() []float64 { return t.model.SitePos[3*t.target : 3*t.target+3] }

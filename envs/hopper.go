@@ -141,8 +141,8 @@ func (t hopperTask) observe(obs []float64) {
 func (t hopperTask) place(obs []float64) error { return t.take(obs, 1) }
 
 var (
-	hopperStanding = tolerance{lower: hopperStandHeight, upper: hopperMaxHeight}
-	hopperHopping  = tolerance{lower: hopperSpeed, upper: infinity, margin: hopperSpeed / 2., atMargin: 0.5, sigmoid: linear}
+	hopperStanding = tolerance{Lower: hopperStandHeight, Upper: hopperMaxHeight}
+	hopperHopping  = tolerance{Lower: hopperSpeed, Upper: infinity, Margin: hopperSpeed / 2., AtMargin: 0.5, Sigmoid: linear}
 )
 
 // hopperHopTask is the task of hopping.
@@ -154,7 +154,7 @@ func bindHopperHop(p *physics) (behaviour, error) {
 }
 
 func (t hopperHopTask) reward() float64 {
-	return hopperStanding.of(t.height()) * hopperHopping.of(t.speed())
+	return hopperStanding.Of(t.height()) * hopperHopping.Of(t.speed())
 }
 
 // hopperStandTask is the task of standing.
@@ -166,5 +166,5 @@ func bindHopperStand(p *physics) (behaviour, error) {
 }
 
 func (t hopperStandTask) reward() float64 {
-	return hopperStanding.of(t.height()) * (4 + gentleness(t.Ctrl)) / 5
+	return hopperStanding.Of(t.height()) * (4 + gentleness(t.Ctrl)) / 5
 }

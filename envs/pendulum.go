@@ -56,7 +56,7 @@ func (p pendulum) angle() (cos, sin float64) { return p.XMat[9*p.pole+8], p.XMat
 // pendulumTask is the task of swinging the pole up and holding it.
 type pendulumTask struct{ pendulum }
 
-var pendulumUpright = tolerance{lower: math.Cos(pendulumAngle * math.Pi / 180), upper: 1}
+var pendulumUpright = tolerance{Lower: math.Cos(pendulumAngle * math.Pi / 180), Upper: 1}
 
 func bindPendulum(p *physics) (behaviour, error) {
 	pole, err := p.model.Index(mujoco.Body, "pole")
@@ -81,5 +81,5 @@ func (t pendulumTask) place(obs []float64) error {
 
 func (t pendulumTask) reward() float64 {
 	cos, _ := t.angle()
-	return pendulumUpright.of(cos)
+	return pendulumUpright.Of(cos)
 }

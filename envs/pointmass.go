@@ -75,7 +75,7 @@ func (m pointMass) distance() float64 {
 // pointMassTask is the task of moving the mass to the target.
 type pointMassTask struct{ pointMass }
 
-var pointMassNear = tolerance{lower: 0, upper: pointMassTarget, margin: pointMassTarget, atMargin: 0.1, sigmoid: gaussian}
+var pointMassNear = tolerance{Lower: 0, Upper: pointMassTarget, Margin: pointMassTarget, AtMargin: 0.1, Sigmoid: gaussian}
 
 func bindPointMass(p *physics) (behaviour, error) {
 	target, err := p.model.Index(mujoco.Geom, "target")
@@ -96,5 +96,5 @@ func (t pointMassTask) observe(obs []float64) { t.show(obs, 0) }
 func (t pointMassTask) place(obs []float64) error { return t.take(obs, 0) }
 
 func (t pointMassTask) reward() float64 {
-	return pointMassNear.of(t.distance()) * (4 + gentleness(t.Ctrl)) / 5
+	return pointMassNear.Of(t.distance()) * (4 + gentleness(t.Ctrl)) / 5
 }

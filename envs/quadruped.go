@@ -178,10 +178,10 @@ type quadrupedTask struct {
 	moving tolerance // reward of the speed
 }
 
-var quadrupedUpright = tolerance{lower: 1, upper: infinity, margin: 2, atMargin: 0, sigmoid: linear}
+var quadrupedUpright = tolerance{Lower: 1, Upper: infinity, Margin: 2, AtMargin: 0, Sigmoid: linear}
 
 func bindQuadruped(speed float64) func(*physics) (behaviour, error) {
-	moving := tolerance{lower: speed, upper: infinity, margin: speed, atMargin: 0.5, sigmoid: linear}
+	moving := tolerance{Lower: speed, Upper: infinity, Margin: speed, AtMargin: 0.5, Sigmoid: linear}
 	return func(p *physics) (behaviour, error) {
 		torso, err := p.model.Index(mujoco.Body, "torso")
 		return quadrupedTask{quadruped{p, torso}, moving}, err
@@ -229,7 +229,7 @@ func (t quadrupedTask) observe(obs []float64) {
 }
 
 func (t quadrupedTask) reward() float64 {
-	return quadrupedUpright.of(t.upright()) * t.moving.of(t.sensors(quadrupedVelocity)[0])
+	return quadrupedUpright.Of(t.upright()) * t.moving.Of(t.sensors(quadrupedVelocity)[0])
 }
 
 func quadrupedNames() []string {

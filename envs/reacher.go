@@ -93,7 +93,7 @@ type reacherTask struct {
 }
 
 func bindReacher(radius float64) func(*physics) (behaviour, error) {
-	near := tolerance{lower: 0, upper: radius + reacherFinger}
+	near := tolerance{Lower: 0, Upper: radius + reacherFinger}
 	return func(p *physics) (behaviour, error) {
 		target, err := p.model.Index(mujoco.Geom, "target")
 		if err != nil {
@@ -141,7 +141,7 @@ func (t reacherTask) place(obs []float64) error {
 	return nil
 }
 
-func (t reacherTask) reward() float64 { return t.near.of(math.Hypot(t.toTarget())) }
+func (t reacherTask) reward() float64 { return t.near.Of(math.Hypot(t.toTarget())) }
 
 // written is the position of the target, which belongs to the model.
 func (t reacherTask) written() []float64 { return t.model.GeomPos[3*t.target : 3*t.target+2] }

@@ -164,12 +164,12 @@ func (t walkerTask) place(obs []float64) error {
 	return nil
 }
 
-var walkerStanding = tolerance{lower: walkerStandHeight, upper: infinity,
-	margin: walkerStandHeight / 2, atMargin: 0.1, sigmoid: gaussian}
+var walkerStanding = tolerance{Lower: walkerStandHeight, Upper: infinity,
+	Margin: walkerStandHeight / 2, AtMargin: 0.1, Sigmoid: gaussian}
 
 // standing is the reward for a torso that is high and upright.
 func (t walkerTask) standing() float64 {
-	return (3*walkerStanding.of(t.height()) + (1+t.upright())/2) / 4
+	return (3*walkerStanding.Of(t.height()) + (1+t.upright())/2) / 4
 }
 
 // walkerStandTask is the task of standing.
@@ -197,11 +197,11 @@ func bindWalkerMove(speed float64) func(*physics) (behaviour, error) {
 
 // walkerMoving is the reward of a speed, which is full from the given speed on.
 func walkerMoving(speed float64) tolerance {
-	return tolerance{lower: speed, upper: infinity, margin: speed / 2, atMargin: 0.5, sigmoid: linear}
+	return tolerance{Lower: speed, Upper: infinity, Margin: speed / 2, AtMargin: 0.5, Sigmoid: linear}
 }
 
 func (t walkerMoveTask) reward() float64 {
-	return t.standing() * (5*t.moving.of(t.speed()) + 1) / 6
+	return t.standing() * (5*t.moving.Of(t.speed()) + 1) / 6
 }
 
 // walkerJoints and walkerBodies are in the order of the model.

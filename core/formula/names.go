@@ -1,0 +1,101 @@
+package formula
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/spelling"
+)
+
+// Names says what the names of a formula stand for.
+type Names interface {
+	// Quantity returns what a name stands for. of is the text in the brackets behind it, as of
+	// sensor("toe"), and else empty; prev.qpos is one name. The error is ErrUnknown for a name that
+	// stands for nothing, and otherwise says what is wrong in one line.
+	Quantity(name, of string) (Quantity, error)
+	// Names lists what can be named, for suggestions.
+	Names() []string
+}
+
+// ErrUnknown is the error of a name that stands for nothing.
+var ErrUnknown = errors.New("unknown name")
+
+// Quantity is what a name stands for.
+type Quantity struct {
+	Slot     int      // by which Values knows it
+	Width    int      // 0 of a number; how many numbers a vector has
+	Flag     bool     // it is 0 or 1, and so a condition as well
+	Elements []string // names of a vector's elements; nil without
+}
+
+// Draws is what Names are as well where a formula may draw random numbers.
+type Draws interface {
+	// Random returns a function whose values are drawn at each call.
+	Random(name string) (r Random, known bool)
+}
+
+// Random is a function with random values, such as uniform(lo, hi).
+type Random struct {
+	Slot   int // by which Drawer knows it
+	Params int // numbers that it takes
+	Width  int // of its value, 0 of a number; between the square brackets of a list it is one number
+}
+
+// kinds of values.
+type valueKind int
+
+const (
+	aNumber    valueKind = iota // or a vector of numbers
+	aCondition                  // true or false
+	aFlag                       // either
+)
+
+// value is what a part of a formula is while it is compiled.
+type value struct {
+	reg   int
+	kind  valueKind
+	width int // 0 of a number
+}
+
+// String says what a value is, for messages.
+func (v value) String() string {
+	switch {
+	case v.width == 1:
+		return "a vector of one number"
+	case v.width > 1:
+		return fmt.Sprintf("%d numbers", v.width)
+	case v.kind == aCondition:
+		return "true or false"
+	}
+	return "a number"
+}
+
+// quantity reads what a name stands for.
+func (b *builder) quantity(n *node, of string) (Quantity, error) {
+	q, err := b.names.Quantity(n.text, of)
+	if errors.Is(err, ErrUnknown) {
+		return q, b.unknown(n)
+	}
+	if err != nil {
+		return q, b.fail(n, "%v", err)
+	}
+	return q, nil
+}
+
+// unknown is the error of a name that stands for nothing.
+func (b *builder) unknown(n *node) error {
+	known, what := b.names.Names(), "quantity"
+	if n.kind == call {
+		what = "function"
+		for _, f := range Functions() {
+			known = append(known, f.Name)
+		}
+	} else if f, is := functions[n.text]; is {
+		return b.fail(n, "%s is a function: write %s%s", n.text, n.text, f.usage)
+	}
+	near := spelling.Near(n.text, known)
+	if len(near) == 0 {
+		return b.fail(n, "no %s %q", what, n.text)
+	}
+	return b.fail(n, "no %s %q (did you mean %s?)", what, n.text, near[0])
+}
