@@ -68,10 +68,10 @@ var allowed = map[string][]string{
 
 	"core/config":         {"core/experience", "core/task", "core/table", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/knob", "core/replay", "core/run", "core/device"}, // run: the limit of a checkpoint; device: lanes
 	"core/task":           {},
-	"core/policy":         {"core/config", "core/task", "core/agent", "core/nn", "core/op", "core/device", "core/rng"},                              // nn, op: the weights of a file
-	"core/event":          {"core/knob", "core/run"},                                                                                                // run: lines of the journal
-	"core/knob":           {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                        // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
-	"core/inspect":        {"core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
+	"core/policy":         {"core/config", "core/task", "core/agent", "core/nn", "core/op", "core/device", "core/rng"},                                            // nn, op: the weights of a file
+	"core/event":          {"core/knob", "core/run"},                                                                                                              // run: lines of the journal
+	"core/knob":           {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                                      // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
+	"core/inspect":        {"core/agent", "core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
 	"core/redo":           {"core/event", "core/knob", "core/relevance", "core/replay"},
 	"core/cost":           {"core/config", "core/event", "core/knob", "core/relevance", "core/generative", "core/run"},                                                                                                                                                         // run: numbers as journals write them
 	"core/replica":        {"core/experience", "core/source", "core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng", "core/version"}, // run: numbers of the events

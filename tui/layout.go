@@ -55,7 +55,8 @@ type division struct {
 	panel  pane.ID // the panel of the present view
 	// scores is the pane in the place of the distributions of F: the scores, or the agent if there
 	// is no generator and so no F. The agent then takes the generator's place too, unless the learner
-	// imagines: it has a model of the world, which that place shows.
+	// imagines: it has a model of the world, which that place shows. Without an agent to be seen the
+	// model of the world takes both.
 	scores   pane.ID
 	imagines bool
 }
@@ -157,7 +158,7 @@ func fullPlaces(d division) []place {
 	out = stack(out, left, 1, middle, rows(pane.Chart3, third), rows(pane.Chart4, third),
 		rows(pane.Map, body-2*third-system), rows(pane.System, system))
 	scores, generator, phase := 8, 8, 6
-	if d.scores == pane.Agent && !d.imagines {
+	if d.scores == pane.Generator || d.scores == pane.Agent && !d.imagines {
 		scores, generator = scores+generator, 0
 	}
 	return stack(out, left+middle, 1, right, rows(pane.Knobs, body-scores-generator-phase),

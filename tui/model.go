@@ -203,10 +203,16 @@ func (m *Model) division() division {
 	return d
 }
 
-// scoresOr is the pane of F, or the agent's pane where nothing is generated.
+// scoresOr is the pane of F. Where nothing is generated it is the agent's pane or, if that has nothing to show, that
+// of the learner's model of the world.
 func (m *Model) scoresOr() pane.ID {
-	if m.Snap != nil && !m.Generates() && (m.About.Draw != nil || m.About.Config.Sees()) && !m.About.Replay {
+	switch {
+	case m.Snap == nil || m.Generates():
+		return pane.Scores
+	case (m.About.Draw != nil || m.About.Config.Sees()) && !m.About.Replay:
 		return pane.Agent
+	case m.Imagines():
+		return pane.Generator
 	}
 	return pane.Scores
 }

@@ -134,6 +134,8 @@ type Made struct {
 type OpenLoop struct {
 	Rows, Steps, Context    int
 	Real, Predicted         []float32 // [Rows,Steps,O], observations; the first ones are what the model decodes from those it sees
+	Side                    int       // of frames; 0: numbers are observed
+	Seen, Foreseen          []byte    // [Rows,Steps,Side,Side,Colours], the same of frames, in place of Real and Predicted
 	Actions                 []float32 // [Rows,Steps,A], that led there
 	Reward, PredictedReward []float32 // [Rows,Steps]
 }

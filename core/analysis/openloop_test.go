@@ -20,7 +20,7 @@ func TestOpenLoop(t *testing.T) {
 			}
 		}
 	}
-	m := MeasureOpenLoop(real, predicted, rows, steps, context, width)
+	m := MeasureOpenLoop(real, predicted, rows, steps, context, 1)
 	if !slices.Equal(m.Horizon, []int{1, 2, 4, 5}) {
 		t.Errorf("horizons %v", m.Horizon)
 	}

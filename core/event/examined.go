@@ -26,6 +26,7 @@ type Examined struct {
 
 	Projection *Projected  `json:"projection,omitempty"`
 	ReferenceF *ReferenceF `json:"ruler,omitempty"`
+	OpenLoop   *OpenLoop   `json:"open_loop,omitempty"` // of a model of the world, or of the dynamics
 
 	Obs *ExaminedObs `json:"obs,omitempty"` // of an analysis that was asked for
 }

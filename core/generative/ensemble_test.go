@@ -187,7 +187,23 @@ func TestTargetsOfAnEnsemble(t *testing.T) {
 				miss[0] += math.Abs(float64(row[4]-row[0])-0.1) / 200
 				miss[1] += math.Abs(float64(row[3]-row[0])) / 200
 			}
-			t.Logf("%s, %s: error of s' %.3f, of r %.3f", target, scale, miss[0], miss[1])
+			next, reward := make([]float32, 200*2), make([]float32, 200)
+			var obs, act []float32
+			for _, row := range made {
+				obs, act = append(obs, row[:2]...), append(act, row[2])
+			}
+			if err := e.Foresee(next, reward, obs, act, 200); err != nil {
+				t.Fatal(err)
+			}
+			mean := [2]float64{} // the same without the noise of the networks
+			for i := range made {
+				mean[0] += math.Abs(float64(next[2*i]-obs[2*i])-0.1) / 200
+				mean[1] += math.Abs(float64(reward[i]-obs[2*i])) / 200
+			}
+			t.Logf("%s, %s: error of s' %.3f, of r %.3f; of their means %.3f", target, scale, miss[0], miss[1], mean)
+			if mean[0] > 0.15 || mean[1] > 0.15 {
+				t.Errorf("%s, %s: error of the mean of s' and r %.3f", target, scale, mean)
+			}
 			if miss[0] > 0.2 || miss[1] > 0.2 {
 				t.Errorf("%s, %s: error of s' %.3f, of r %.3f", target, scale, miss[0], miss[1])
 			}
@@ -245,6 +261,7 @@ func TestModelsPredictChangesOfTheState(t *testing.T) {
 	if err := m.Predict(means, variances, obs, act, 3); err != nil || !m.Fitted() {
 		t.Fatal(err)
 	}
+	mean := make([]float32, 3*3) // of [r, s'−s]
 	for i, got := range means {
 		elite, row, j := i/6, i%6/2, i%2
 		out := make([]float32, 3)
@@ -252,9 +269,22 @@ func TestModelsPredictChangesOfTheState(t *testing.T) {
 		if err := e.model.Sample(out, in, make([]float32, 3), []int8{int8(elite)}); err != nil {
 			t.Fatal(err)
 		}
+		for k := range out {
+			mean[3*row+k] += out[k] / 4 // of two elites, met twice each
+		}
 		s := e.model.Serving().Outcomes
 		if want := (float64(out[1+j]) - s.Mean[1+j]) / s.Deviation[1+j]; math.Abs(float64(got)-want) > 1e-4 || !(variances[i] > 0) {
 			t.Errorf("elite %d, row %d, number %d: %v with variance %v, want %v", elite, row, j, got, variances[i], want)
+		}
+	}
+	next, reward := slices.Clone(obs), make([]float32, 3)
+	if err := e.Foresee(next, reward, next, act, 3); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range next {
+		row, j := i/2, i%2
+		if want := obs[i] + mean[3*row+1+j]; math.Abs(float64(v-want)) > 1e-5 || math.Abs(float64(reward[row]-mean[3*row])) > 1e-5 {
+			t.Errorf("row %d: the elites foresee %v and reward %v, want %v and %v", row, v, reward[row], want, mean[3*row])
 		}
 	}
 	for _, change := range []func(*EnsembleConfig){func(c *EnsembleConfig) { c.Target = TargetNext }, func(c *EnsembleConfig) { c.TargetScale = ScaleRaw }} {

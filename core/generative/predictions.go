@@ -39,18 +39,55 @@ func (e *Ensemble) Predict(means, variances, obs, act []float32, rows int) error
 	if e.own.Target != TargetDelta || e.own.TargetScale != ScaleEach {
 		return errors.New("predict: the networks learn something other than standardised changes of the state")
 	}
-	o, a, n := e.shape.Obs, e.shape.Act, e.own.Elites*rows
-	in, whole := make([]float32, rows*(o+a)), [2][]float32{make([]float32, n*(1+o)), make([]float32, n*(1+o))}
-	for i := range rows {
-		copy(in[i*(o+a):], obs[i*o:(i+1)*o])
-		copy(in[i*(o+a)+o:], act[i*a:(i+1)*a])
-	}
-	if err := e.model.Predict(whole[0], whole[1], in, rows); err != nil {
+	o, n := e.shape.Obs, e.own.Elites*rows
+	whole, err := e.outcomes(obs, act, rows)
+	if err != nil {
 		return fmt.Errorf("predict: %w", err)
 	}
 	for k, to := range [][]float32{means, variances} {
 		for i := range n {
 			copy(to[i*o:(i+1)*o], whole[k][i*(1+o)+1:]) // without the reward
+		}
+	}
+	return nil
+}
+
+// outcomes returns what every elite predicts of [r, s'−s] or [r, s']: means and variances, [E,rows,1+O] each,
+// standardised.
+func (e *Ensemble) outcomes(obs, act []float32, rows int) (all [2][]float32, err error) {
+	o, a := e.shape.Obs, e.shape.Act
+	n, in := e.own.Elites*rows*(1+o), make([]float32, rows*(o+a))
+	for i := range rows {
+		copy(in[i*(o+a):], obs[i*o:(i+1)*o])
+		copy(in[i*(o+a)+o:], act[i*a:(i+1)*a])
+	}
+	all = [2][]float32{make([]float32, n), make([]float32, n)}
+	return all, e.model.Predict(all[0], all[1], in, rows)
+}
+
+// Foresee writes s' [rows,O] and r [rows] as the elites expect them on average, for rows observations [rows,O] and
+// actions [rows,A]. next may be obs.
+func (e *Ensemble) Foresee(next, reward, obs, act []float32, rows int) error {
+	all, err := e.outcomes(obs, act, rows)
+	if err != nil {
+		return fmt.Errorf("foresee: %w", err)
+	}
+	o, scale := e.shape.Obs, e.model.Serving().Outcomes
+	for i := range rows {
+		for j := range 1 + o {
+			mean := 0.0
+			for elite := range e.own.Elites {
+				mean += float64(all[0][(elite*rows+i)*(1+o)+j]) / float64(e.own.Elites)
+			}
+			v := float32(mean*scale.Deviation[j] + scale.Mean[j])
+			switch {
+			case j == 0:
+				reward[i] = v
+			case e.own.Target == TargetDelta:
+				next[i*o+j-1] = obs[i*o+j-1] + v
+			default:
+				next[i*o+j-1] = v
+			}
 		}
 	}
 	return nil

@@ -79,8 +79,11 @@ func (e *examiner) all(reference *View, out *event.Examined) error {
 		}
 	}
 	if e.Fitted && e.Points > 0 {
-		out.Projection, err = e.project()
+		if out.Projection, err = e.project(); err != nil {
+			return err
+		}
 	}
+	out.OpenLoop, err = e.OpenLoop(uint64(e.Step))
 	return err
 }
 

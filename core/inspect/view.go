@@ -13,6 +13,7 @@ import (
 	"io"
 	"iter"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/analysis"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
@@ -37,6 +38,10 @@ type View struct {
 
 	F       *relevance.Model // of Settings.Relevance
 	Learned bool             // F has no model, or its model has learned something
+
+	// Foresees is what the learner's model of the world predicts, for sequences that number draws; nil: it has none.
+	Foresees func(number uint64) (*agent.OpenLoop, error)
+	Copies   int // of the environment: a transition's successor is as many after it in Real
 
 	Gen    Generator // nil: the method has none
 	Fitted bool      // it has been fitted

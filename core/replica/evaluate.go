@@ -145,7 +145,7 @@ func (o *Trial) Finish(v inspect.View, number uint64) error {
 	if err := o.ReportDrift(); err != nil {
 		return err
 	}
-	if err := o.reportOpenLoop(number); err != nil {
+	if err := o.reportOpenLoop(v, number); err != nil {
 		return err
 	}
 	if losses, some := r.Losses.take(); some {

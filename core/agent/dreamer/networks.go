@@ -143,10 +143,7 @@ func (n *networks) encode(g *op.Graph, obs *op.Node) *op.Node {
 
 // input is what encode reads of rows: observations, or the bytes of frames.
 func (n *networks) input(g *op.Graph, rows int) *op.Node {
-	if n.vision != nil {
-		return g.Input("frames", rows, n.config.words())
-	}
-	return g.Input("s", rows, n.config.Shape.Obs)
+	return g.Input("s", rows, n.config.inputs())
 }
 
 // embed builds what of an action [B,A] enters the recurrent layers, [B,H]. Actions are within [-1,1].

@@ -1,7 +1,10 @@
 package dreamer
 
 import (
+	"math"
+
 	"pgrlab/core/agent"
+	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
@@ -59,7 +62,7 @@ func (p *openLoop) Close() error {
 // none within an episode.
 func (x *Agent) OpenLoop(number uint64) (*agent.OpenLoop, error) {
 	c := x.config
-	if x.memory.Len(c.Length+1) == 0 || c.Side > 0 {
+	if x.memory.Len(c.Length+1) == 0 {
 		return nil, nil
 	}
 	if err := x.prepare(drawn); err != nil {
@@ -75,12 +78,9 @@ func (x *Agent) OpenLoop(number uint64) (*agent.OpenLoop, error) {
 	if all == nil || err != nil {
 		return nil, err
 	}
-	n, o := c.Sequences, c.Shape.Obs
-	seen := make([]float32, n*o)
+	seen := make([]float32, c.Sequences*c.inputs())
 	for t := range c.Length {
-		for row := range n {
-			symlog(seen[row*o:], all.Real[(row*c.Length+t)*o:][:o])
-		}
+		x.witness(seen, all, t)
 		if err := x.foresee(deter, stoch, seen, all, t, number); err != nil {
 			return nil, err
 		}
@@ -89,14 +89,39 @@ func (x *Agent) OpenLoop(number uint64) (*agent.OpenLoop, error) {
 		if err := x.loop.decode.Run(0); err != nil {
 			return nil, err
 		}
-		for row := range n {
-			for j, v := range x.loop.obs[row*o:][:o] {
-				all.Predicted[(row*c.Length+t)*o+j] = float32(symexp(float64(v)))
-			}
-			all.PredictedReward[row*c.Length+t] = x.loop.reward[row]
-		}
+		x.loop.read(all, t)
 	}
 	return all, nil
+}
+
+// witness writes what was observed after env step t as programs read it.
+func (x *Agent) witness(into []float32, all *agent.OpenLoop, t int) {
+	c := x.config
+	o, size, words := c.Shape.Obs, c.Side*c.Side*agent.Colours, c.words()
+	for row := range all.Rows {
+		at := row*all.Steps + t
+		if c.Side > 0 {
+			copy(device.Bytes(into[row*words:(row+1)*words]), all.Seen[at*size:][:size])
+			continue
+		}
+		symlog(into[row*o:], all.Real[at*o:][:o])
+	}
+}
+
+// read takes what was decoded after env step t.
+func (p *openLoop) read(all *agent.OpenLoop, t int) {
+	width := len(p.obs) / all.Rows
+	for row := range all.Rows {
+		at := row*all.Steps + t
+		for j, v := range p.obs[row*width:][:width] {
+			if all.Side > 0 {
+				all.Foreseen[at*width+j] = byte(math.Round(255 * float64(v)))
+				continue
+			}
+			all.Predicted[at*width+j] = float32(symexp(float64(v)))
+		}
+		all.PredictedReward[at] = p.reward[row]
+	}
 }
 
 // within draws sequences that lie within an episode, and returns the latents before them; nil: there are none.
@@ -105,8 +130,11 @@ func (x *Agent) within(number uint64) (deter, stoch []float32, all *agent.OpenLo
 	n, o, a, d, z := c.Sequences, c.Shape.Obs, c.Shape.Act, c.Deter, c.groups()
 	deter, stoch = make([]float32, n*d), make([]float32, n*z)
 	all = &agent.OpenLoop{Rows: n, Steps: c.Length, Context: c.Length / 2}
-	for _, column := range []*[]float32{&all.Real, &all.Predicted} {
-		*column = make([]float32, n*c.Length*o)
+	size := c.Side * c.Side * agent.Colours
+	if c.Side > 0 {
+		all.Side, all.Seen, all.Foreseen = c.Side, make([]byte, n*c.Length*size), make([]byte, n*c.Length*size)
+	} else {
+		all.Real, all.Predicted = make([]float32, n*c.Length*o), make([]float32, n*c.Length*o)
 	}
 	all.Actions, all.Reward, all.PredictedReward = make([]float32, n*c.Length*a), make([]float32, n*c.Length), make([]float32, n*c.Length)
 	from := m.Sequences
@@ -124,9 +152,14 @@ func (x *Agent) within(number uint64) (deter, stoch []float32, all *agent.OpenLo
 		}
 		m.latents[m.read.From.Copy].get(m.read.From.Number, deter[row*d:][:d], stoch[row*z:][:z])
 		for t := range c.Length {
-			copy(all.Real[(row*c.Length+t)*o:], m.read.Looks[t+1].Numbers)
-			copy(all.Actions[(row*c.Length+t)*a:], m.read.Actions[t+1])
-			all.Reward[row*c.Length+t] = m.read.Rewards[t+1]
+			at, look := row*c.Length+t, m.read.Looks[t+1]
+			if c.Side > 0 {
+				copy(all.Seen[at*size:], look.Frame)
+			} else {
+				copy(all.Real[at*o:], look.Numbers)
+			}
+			copy(all.Actions[at*a:], m.read.Actions[t+1])
+			all.Reward[at] = m.read.Rewards[t+1]
 		}
 		row++
 	}

@@ -29,7 +29,7 @@ func init() {
 // describe says what the learner is like.
 func describe(d agent.Deps) (agent.Traits, error) {
 	c := configOf(d)
-	t := agent.Traits{Reads: mostSeen, Imagines: !d.Sees, Phases: []string{"learn"}}
+	t := agent.Traits{Reads: mostSeen, Imagines: true, Phases: []string{"learn"}}
 	if err := c.Settings.Validate(); err != nil {
 		return t, err
 	}

@@ -47,6 +47,14 @@ func (c Config) tokens() int {
 // words is how many numbers have the bytes of a frame.
 func (c Config) words() int { return (c.Side*c.Side*agent.Colours + 3) / 4 }
 
+// inputs is how many numbers programs read of a look.
+func (c Config) inputs() int {
+	if c.Side > 0 {
+		return c.words()
+	}
+	return c.Shape.Obs
+}
+
 func (c Config) channels(i int) int { return multiples[i] * c.Depth }
 
 // same is a window that keeps the size of a frame.

@@ -51,7 +51,8 @@ distribution of F over real and synthetic transitions; how far synthetic transit
 from what the task would have done, beside a Gaussian fitted to the real ones; the F
 that was asked for and the F that came out; how many synthetic transitions leave the
 real range, and how near they are to real rows; generations with and without guidance in
-one plane (PCA), with their overlap. The run is not changed and may go on meanwhile.
+one plane (PCA), with their overlap; and what a model of the world or of the dynamics
+predicts without observations. The run is not changed and may go on meanwhile.
 
 For two runs, or one run at two steps, it prints their synthetic transitions in one
 plane, with the overlap of the two. Latents (of pixels, or of PPO) are not comparable.

@@ -31,6 +31,9 @@ func writeFindings(w io.Writer, e *event.Examined) error {
 	if p := e.Projection; p != nil {
 		line("projection", "guided and unguided generations overlap by %.2f in a plane with %.0f %% of the variance", p.Overlap, 100*(p.Explained[0]+p.Explained[1]))
 	}
+	if o := e.OpenLoop; o != nil && len(o.Horizon) > 0 {
+		writeOpenLoop(line, o)
+	}
 	if r := e.ReferenceF; r != nil {
 		line("ruler", "%s of step %d on the real rows: %s; rank correlation %.2f, top rows in common %.0f %%", r.Relevance, r.Step, quantiles(r.Real), r.RankCorrelation, 100*r.TopOverlap)
 	}
@@ -80,6 +83,15 @@ func writeLabels(line func(name, format string, values ...any), d *event.Dynamic
 	}
 	found("rare rewards", d.RareRewards)
 	found("ends", d.Ends)
+}
+
+// writeOpenLoop compares the predictions of a model of the world with the last observation that it saw.
+func writeOpenLoop(line func(name, format string, values ...any), o *event.OpenLoop) {
+	last := len(o.Horizon) - 1
+	line("open loop", "error %.3g deviations of the observation after a step without it, %.3g after %d; the last observation held has %.3g and %.3g", o.Error[0], o.Error[last], o.Horizon[last], o.Held[0], o.Held[last])
+	if o.Reward != nil {
+		line("", "of the reward %.3g and %.3g; a constant has 1", o.Reward[0], o.Reward[last])
+	}
 }
 
 func quantiles(h *event.Histogram) string {

@@ -108,7 +108,7 @@ func pictures(title string, e *event.Examined) (all []portrait) {
 			all = append(all, portrait{"tsne", p})
 		}
 	}
-	return all
+	return append(all, openLoopPictures(title, e.OpenLoop)...)
 }
 
 // jointPictures show the generations of two runs.

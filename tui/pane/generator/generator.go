@@ -18,6 +18,8 @@ import (
 // Pane is the state of the generator.
 type Pane struct {
 	*pane.Run
+
+	frames frames
 }
 
 // New makes the pane of a run.
@@ -147,11 +149,25 @@ func (p *Pane) modelLines(w int, label func(string) string) (out []string) {
 	text := format.Count(of.Begun) + t.Dim.On(" of ") + format.Count(of.Horizon) + t.Dim.On(steps)
 	ends := text + t.Dim.On(", ") + format.Count(of.Ended) + t.Dim.On(" ended")
 	dropped := t.Dim.On(", ") + format.Count(of.Dropped) + t.Dim.On(" rows dropped")
+	lines := []string{text, ends, ends + dropped}
 	if of.Dropped > 0 { // the more important number
 		dropped = ", " + t.Warn.On(format.Count(of.Dropped)+" rows dropped")
-		return append(out, label("rollouts")+theme.Longest([]string{text, text + dropped, ends + dropped}, w-11))
+		lines = []string{text, text + dropped, ends + dropped}
 	}
-	return append(out, label("rollouts")+theme.Longest([]string{text, ends, ends + dropped}, w-11))
+	out = append(out, label("rollouts")+theme.Longest(lines, w-11))
+	return append(out, p.foreseen(w, label)...)
+}
+
+// foreseen is the error of the model of the dynamics when it is rolled out along real actions.
+func (p *Pane) foreseen(w int, label func(string) string) []string {
+	t, of := p.Theme, p.History.OpenLoop
+	if of == nil || len(of.Horizon) == 0 {
+		return nil
+	}
+	last := len(of.Horizon) - 1
+	text := format.Number(float64(of.Error[0])) + t.Dim.On(" after 1 step, ") + format.Number(float64(of.Error[last])) + t.Dim.On(" after "+format.Count(of.Horizon[last]))
+	held := t.Dim.On("; the state held ") + format.Number(float64(of.Held[0])) + t.Dim.On(", ") + format.Number(float64(of.Held[last]))
+	return []string{label("foresees") + theme.Longest([]string{text, text + held}, w-11)}
 }
 
 // members are the errors of the networks of an ensemble, each with a mark that says whether it is an

@@ -16,7 +16,7 @@ const (
 )
 
 // worldBody is what the learner's model of the world predicts: its errors by horizon, and numbers of the
-// observation as they were and as they were predicted.
+// observation, or frames, as they were and as they were predicted.
 func (p *Pane) worldBody(w, h int) []string {
 	t, all := p.Theme, p.History.OpenLoop
 	if all == nil {
@@ -25,6 +25,9 @@ func (p *Pane) worldBody(w, h int) []string {
 	out := p.worldErrors(all, w)
 	if h-len(out) < worldHeight-1 {
 		return out
+	}
+	if all.Frames != nil {
+		return append(out, p.worldFrames(all.Frames, w, h-len(out))...)
 	}
 	across, down := worldGrid(len(all.Shown), w, h-len(out))
 	cell, high := w/across, (h-len(out))/down
@@ -110,6 +113,10 @@ func (p *Pane) worldNote(w int) string {
 		return ""
 	}
 	t := p.Theme
+	if p.History.OpenLoop.Frames != nil {
+		legend := "above real" + t.Dim.On(", below predicted")
+		return theme.Longest([]string{legend, legend + t.Dim.On(" from the actions alone")}, w)
+	}
 	sample := func(look int, name string) string {
 		return t.Series[look%len(t.Series)].On(t.Chart.Sample(look, chart.Line)) + t.Dim.On(" "+name)
 	}

@@ -42,10 +42,10 @@ func (m *Pane) dreaming() bool { return m.About.Config.Sees() }
 func (m *Pane) dreamsBody(w, h int) []string {
 	d := m.Snap.Dreamt
 	switch {
-	case m.About.Replay:
-		return m.Waiting("a journal holds no frames: dreams are seen while a run goes on", w, h)
 	case !m.Generates():
 		return m.Waiting(m.About.Config.Method+" learns from frames and generates no rows", w, h)
+	case m.About.Replay:
+		return m.Waiting("a journal holds no frames: dreams are seen while a run goes on", w, h)
 	}
 	g := dreamGridIn(w, h-1)
 	m.dreams.fit = g.across * g.down
