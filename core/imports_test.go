@@ -17,7 +17,7 @@ var allowed = map[string][]string{
 	"":     {"tui/program"},
 	"core": {},
 
-	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/maze", "envs/mujoco"}, // all parts meet here
+	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/maze", "envs/mujoco", "envs/noise", "envs/outside"}, // all parts meet here
 
 	"tui":         {"tui/...", "core/config", "core/spelling", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/task", "core/relevance", "core/knob", "core/run"}, // puts the commands together
@@ -31,13 +31,14 @@ var allowed = map[string][]string{
 	"tui/command/sweep":    {"tui", "tui/command/results", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/sweep", "core/sweep/slurm", "core/sweep/ssh", "core/report", "core/run", "core/shell"}, // tui: settings
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/knob", "core/policy", "core/report", "core/run", "core/task", "core/printable", "core/shell"},
 	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/checkpoint", "core/config", "core/event", "core/run", "core/shell"},
+	"tui/command/env":      {"tui/command/cli", "core/task", "core/printable"},
 	"tui/command/watch":    {"tui", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/policy", "core/offline", "core/report", "core/run", "core/printable", "core/shell"}, // report: how counts are written
 	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/event", "core/knob"},
 	"tui/command/machine":  {"tui/command/cli", "tui/theme", "presets", "core/bench"}, // theme: the colours of a terminal
 	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/report", "core/run", "core/shell", "core/task"},
 	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
 	"tui/command/rundir":   {"tui/command/cli", "presets", "core/offline", "core/event", "core/knob", "core/report", "core/run"},
-	"tui/command/cli":      {"tui", "tui/pane", "tui/theme", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable", "core/spelling"}, // sweep: exit statuses; report: how counts are written
+	"tui/command/cli":      {"tui", "tui/pane", "tui/theme", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable", "core/shell", "core/spelling"}, // sweep: exit statuses; report: how counts are written
 
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
@@ -141,10 +142,12 @@ var allowed = map[string][]string{
 	"tui/testing/pty":         {},
 	"tui/testing/tmux":        {"core/testing/pace"},
 
-	"envs":        {"envs/mujoco", "envs/render", "core/formula"},
-	"envs/maze":   {},
-	"envs/mujoco": {},
-	"envs/render": {},
+	"envs":         {"envs/mujoco", "envs/noise", "envs/render", "core/formula"},
+	"envs/maze":    {},
+	"envs/mujoco":  {},
+	"envs/noise":   {},
+	"envs/outside": {"envs/noise", "core/printable"}, // printable: what other programs say
+	"envs/render":  {},
 }
 
 const module = "pgrlab"

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"pgrlab/envs/mujoco"
+	"pgrlab/envs/noise"
 )
 
 // Env is one environment. It belongs to one goroutine at a time.
@@ -26,7 +27,7 @@ func (t Task) New(seed uint64) (*Env, error) {
 		in.Close()
 		return nil, err
 	}
-	sim.noise = newNoise(t.options)
+	sim.noise = noise.New(t.options.noise())
 	return &Env{instance: in, sim: sim, action: make([]float64, t.ActSize)}, nil
 }
 

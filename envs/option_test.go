@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/envs/noise"
 )
 
 func saved(t *testing.T, e *Env) *bytes.Buffer {
@@ -149,7 +151,7 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		}
 	}
 	same := with(t, cheetahRun, Options{NoiseSigma: []float64{0.1}})
-	if same.EpisodeSteps != 1000 || newNoise(same.options) != nil {
+	if same.EpisodeSteps != 1000 || noise.New(same.options.noise()) != nil {
 		t.Error("a size of noise without a share does something")
 	}
 }

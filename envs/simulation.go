@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"pgrlab/envs/mujoco"
+	"pgrlab/envs/noise"
 )
 
 // simulation is one running copy of a task, in the precision of the physics.
@@ -18,10 +19,10 @@ type simulation struct {
 	seed      uint64
 	source    *rand.PCG
 	episode   uint64
-	step      int       // control steps in the episode; notStarted before the first
-	over      bool      // whether the episode ended by itself
-	obs       []float64 // last observation, in the precision of the physics
-	noise     *noise    // added to what a learner sees; nil: none
+	step      int          // control steps in the episode; notStarted before the first
+	over      bool         // whether the episode ended by itself
+	obs       []float64    // last observation, in the precision of the physics
+	noise     *noise.Noise // added to what a learner sees; nil: none
 }
 
 const notStarted = -1
@@ -167,7 +168,7 @@ func (s *simulation) narrow(obs []float32) {
 	for i, x := range s.obs {
 		obs[i] = float32(x)
 	}
-	if s.noise != nil && s.step != notStarted && s.episode != placed {
-		s.noise.add(obs, s.seed, s.episode, s.step)
+	if s.step != notStarted && s.episode != placed {
+		s.noise.Add(obs, s.seed, s.episode, s.step)
 	}
 }

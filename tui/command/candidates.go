@@ -59,6 +59,7 @@ var ofFlags = map[string]completer{
 	"on": glossed("here", "on this machine", "slurm", "a job array", "ssh:", "HOST,HOST:N on machines that share the disk"), "ssh": hint("an option of ssh, for example -oProxyJump=gate"),
 	"profile": profiles, "name": nothing, "leave": nothing, "look": nothing, "signal": oneOf("TERM", "USR1"), "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
 	"replay --picture": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
+	"env-arg": hint("an argument, for example gravity=3.7"), "python": files, "act-bound": hint("a number, for example 1"), "episode-steps": counts, "env-timeout": hint("seconds, for example 300"), "env-procs": nothing,
 	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,
 }
 
@@ -67,6 +68,7 @@ var ofArguments = map[string]completer{
 	"attach": labs, "serve": labs, "stop": labs, "pause": labs, "park": labs, "resume": labs, "checkpoint": labs,
 	"report": runFolders, "card": onlyFirst(runFolders), "export": onlyFirst(runFolders), "replay": onlyFirst(runFolders),
 	"fork": onlyFirst(places), "analyse": places, "journal canonical": onlyFirst(runFolders), "journal diff": runFolders,
+	"env check": programs, "env allow": programs,
 	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "sweep status": onlyFirst(folders), "sweep cancel": onlyFirst(folders), "sweep poke": onlyFirst(folders), "sweep requeue": onlyFirst(folders), "sweep worker": onlyFirst(folders), "man": onlyFirst(folders),
 }
 
@@ -145,6 +147,11 @@ func taskNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.Shel
 }
 
 // presetNames are the built-in presets; a preset may also be a file.
+// programs complete a task that another program simulates; the end of its name is not known here.
+func programs(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{cobra.CompletionWithDesc("gym:", "an environment of Gymnasium"), cobra.CompletionWithDesc("dm:", "one of dm_control")}, unfinished
+}
+
 func presetNames(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	all, _ := entries(presets.Presets)(d, args, word)
 	return all, orFiles

@@ -13,6 +13,7 @@ import (
 	"pgrlab/tui/command/analyse"
 	"pgrlab/tui/command/attach"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/env"
 	"pgrlab/tui/command/forks"
 	"pgrlab/tui/command/machine"
 	"pgrlab/tui/command/replay"
@@ -59,6 +60,7 @@ func newRoot(d cli.Deps) *cobra.Command {
 	root.SetHelpCommand(cli.HelpCommand())
 	root.AddCommand(session.TrainCommand(d), forks.TrainCommand(), forks.Command(), report.Command(d), report.ExportCommand(d), report.CardCommand(), listCommand(d), presetCommand(d), machine.DoctorCommand(d), machine.BenchCommand(d),
 		traceCommand(d), replay.Command(d), watch.Command(d), analyse.Command(d), journalCommand(), versionCommand(d))
+	root.AddCommand(env.Command(d), env.AdapterCommand(d))
 	root.AddCommand(sweep.Command(d, func() *cobra.Command { return newRoot(d) }), attach.Command(d), attach.ServeCommand(), attach.PsCommand(), attach.StopCommand(), attach.PauseCommand(), attach.ParkCommand(), attach.ResumeCommand(), attach.CheckpointCommand(), completionCommand(), manCommand(d), licencesCommand())
 	root.InitDefaultHelpCmd()
 	addCompletions(d, root)

@@ -255,6 +255,14 @@ var refusals = []struct {
 	{"sweep --out s --task cheetah-run --method synther --observation picture", 2, "want state or pixels"},
 	{"sweep job s 0", 2, "s"},
 	{"sweep job", 2, "needs the folder of a sweep and an index"},
+	// environments of other programs
+	{"env", 2, "needs one of allow, check"},
+	{"env check", 2, "needs a task or a command, in quotes"},
+	{"env check gym:Ant-v5", 2, "find the program of gym:Ant-v5: there is no python"},
+	{"env check ' '", 2, "argument 1 is empty"},
+	{"env allow python3 my_env.py", 2, "needs a task or a command, in quotes"},
+	{"env check gym:Ant-v5 --env-timeout 0", 2, "want at least 1"},
+	{"env-adapter my_env.py", 2, "unexpected argument"},
 	// labs that are running
 	{"attach", 1, "pgrlab train begins one"},
 	{"attach nosuch", 2, "no such run"},

@@ -255,7 +255,7 @@ func folderState(t *testing.T, dir string) string {
 func TestAnalyseALabThatRuns(t *testing.T) {
 	r := startTraining(t)
 	var said strings.Builder
-	d := deps()
+	d := deps(newPrograms())
 	r.until("a generation", func() bool { return r.look().Step > 130 })
 	status, out := pgrlab(t, d, &said, "analyse", r.dir, "--journal")
 	var line struct {

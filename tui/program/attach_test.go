@@ -274,7 +274,7 @@ func stall(t *testing.T, socket string) io.Closer {
 // A lab can be named by its process, by a part of its path and by its folder.
 func TestNamesOfALab(t *testing.T) {
 	r := startTraining(t)
-	d := deps()
+	d := deps(newPrograms())
 	dir, err := filepath.Abs(r.dir)
 	if err != nil {
 		t.Fatal(err)

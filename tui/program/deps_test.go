@@ -24,7 +24,7 @@ var errNoDevice = errors.New("the device is gone")
 // testDeps are the real parts. Units of work run at the pace that a test was asked for, and
 // training waits where the test that started this process tells it to.
 func testDeps() cli.Deps {
-	d := deps()
+	d := deps(newPrograms())
 	if setting := os.Getenv(holdVariable); setting != "" {
 		d.Tasks = heldTasks(d.Tasks, setting)
 	}

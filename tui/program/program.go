@@ -21,14 +21,17 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	if len(args) > 0 && args[0] == probing {
 		return probe()
 	}
-	return command.Main(ctx, deps(), args, stdin, stdout, stderr)
+	started := newPrograms()
+	defer started.Close()
+	return command.Main(ctx, deps(started), args, stdin, stdout, stderr)
 }
 
-func deps() cli.Deps {
+func deps(started *programs) cli.Deps {
 	return cli.Deps{
-		Version: version(),
-		Tasks:   tasks(),
-		Device:  newDevice,
+		Version:  version(),
+		Tasks:    tasks(),
+		Programs: started,
+		Device:   newDevice,
 
 		ChooseGPU: chooseGPU,
 		CheckGPU:  checkGPU,

@@ -19,6 +19,8 @@ import (
 type Deps struct {
 	Version string
 	Tasks   []task.Task
+	// Programs are those that simulate further tasks.
+	Programs Programs
 	// Device starts a device. The caller closes it.
 	Device func(r DeviceRequest) (Device, error)
 	// ChooseGPU finds the GPU that auto, cuda, cuda:1 or GPU-UUID asks for, and says why it chose

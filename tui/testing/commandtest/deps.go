@@ -4,6 +4,8 @@ package commandtest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"pgrlab/core/task"
 	"pgrlab/tui/command/cli"
@@ -18,8 +20,9 @@ func Deps() cli.Deps {
 			{Name: "cheetah-run", Doc: "run", ObsSize: 17, ActSize: 6, EpisodeSteps: 1000},
 			{Name: "walker-walk", Doc: "walk", ObsSize: 24, ActSize: 6, EpisodeSteps: 1000},
 		},
-		Device:  func(cli.DeviceRequest) (cli.Device, error) { return nil, errors.New("no kernels") },
-		Kernels: func() cli.Kernels { return cli.Kernels{Family: "go", Available: []string{"go"}, Why: "a test"} },
+		Programs: programs{},
+		Device:   func(cli.DeviceRequest) (cli.Device, error) { return nil, errors.New("no kernels") },
+		Kernels:  func() cli.Kernels { return cli.Kernels{Family: "go", Available: []string{"go"}, Why: "a test"} },
 		Physics: func(context.Context) cli.Physics {
 			return cli.Physics{Found: "embedded", Version: "MuJoCo test", SHA256: "00ff", CompileSeconds: 0.5, Task: "cheetah-run", StepsPerSec: 25000}
 		},
@@ -49,3 +52,16 @@ func DepsWithGPU(none error) cli.Deps {
 
 // ErrNoDriver says why there is no GPU.
 var ErrNoDriver = errors.New("no CUDA driver: libcuda.so.1 was not found: install NVIDIA's driver")
+
+// programs are those of a machine on which no program can be found.
+type programs struct{}
+
+func (programs) Adapter() []byte        { return []byte("# an adapter\n") }
+func (programs) NameOf(c string) string { return "env:" + c }
+func (programs) Simulates(name string) bool {
+	return strings.HasPrefix(name, "gym:") || strings.HasPrefix(name, "env:")
+}
+
+func (programs) Open(name string, _ task.Outside) (cli.Program, error) {
+	return nil, fmt.Errorf("find the program of %s: there is no python", name)
+}

@@ -1,0 +1,99 @@
+package outside
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/envs/noise"
+)
+
+// Task is what a program simulates, as a run plays it.
+type Task struct {
+	Name         string
+	ObsSize      int
+	ActSize      int
+	Choices      int // actions to choose from; 0: actions are numbers in [-1,1]
+	EpisodeSteps int // env steps until an episode is truncated
+	Terminates   bool
+	Names        []string // of the numbers of an observation; nil: unknown
+	Guessed      bool     // whether the limit of EpisodeSteps is pgrlab's own
+
+	program   *Program
+	low, high []float64
+	limit     int // control steps of an episode
+	repeat    int // control steps of an env step
+	noise     noise.Options
+}
+
+// Task is the task that the program simulates; it must have been met, or expected.
+func (p *Program) Task() (*Task, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.spec
+	t := &Task{Name: p.Name, ObsSize: s.Obs, ActSize: s.Act, Choices: s.Choices, Terminates: s.Terminates, Names: s.Names, program: p, limit: s.Limit, repeat: 1}
+	if s.Choices > 0 {
+		t.ActSize = s.Choices
+	}
+	if p.options.EpisodeSteps > 0 {
+		t.limit = p.options.EpisodeSteps
+	}
+	if t.limit == 0 {
+		t.limit, t.Guessed = defaultSteps, true
+	}
+	t.EpisodeSteps = t.limit
+	bound := p.options.ActBound
+	if !(bound >= 0 && bound <= largest) {
+		return nil, fmt.Errorf("%s: --act-bound is %g: want a number above 0", t.Name, bound)
+	}
+	for i := range s.Low {
+		low, high := s.Low[i], s.High[i]
+		if bound > 0 {
+			if math.IsInf(low, -1) {
+				low = -bound
+			}
+			if math.IsInf(high, 1) {
+				high = bound
+			}
+		}
+		switch {
+		case math.IsInf(low, 0) || math.IsInf(high, 0):
+			return nil, fmt.Errorf("%s: number %d of its actions has no bounds: say what to use: --act-bound 1", t.Name, i)
+		case !(low < high):
+			return nil, fmt.Errorf("%s: number %d of its actions is from %g to %g: want bounds that leave a choice", t.Name, i, low, high)
+		}
+		t.low, t.high = append(t.low, low), append(t.high, high)
+	}
+	return t, nil
+}
+
+// With returns the task with a number of control steps in each env step, and with noise on the observations of Env.
+func (t *Task) With(repeat int, o noise.Options) (*Task, error) {
+	if repeat < 0 || repeat > t.limit {
+		return nil, fmt.Errorf("%s: action repeat of %d: want 1 to %d", t.Name, repeat, t.limit)
+	}
+	if err := o.Check(t.ObsSize); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	played := *t
+	played.repeat, played.noise = max(1, repeat), o
+	played.EpisodeSteps = (t.limit + played.repeat - 1) / played.repeat
+	return &played, nil
+}
+
+// own appends an action in the environment's own bounds.
+func (t *Task) own(dst, action []float32) []float32 {
+	if t.Choices > 0 {
+		chosen := 0
+		for i, x := range action {
+			if x > action[chosen] {
+				chosen = i
+			}
+		}
+		return append(dst, float32(chosen))
+	}
+	for i, a := range action {
+		x := min(max(float64(a), -1), 1)
+		dst = append(dst, float32(t.low[i]+(t.high[i]-t.low[i])*(x+1)/2))
+	}
+	return dst
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"pgrlab/core/shell"
+	"pgrlab/core/task"
+)
+
+// Programs are the programs that simulate tasks: see envs/outside.
+type Programs interface {
+	// Adapter is the Python file that makes an environment such a program.
+	Adapter() []byte
+	// Simulates says whether a program simulates the task of that name.
+	Simulates(task string) bool
+	// NameOf is the name of the task that a command simulates.
+	NameOf(command string) string
+	// Open finds the program of a task, and starts nothing.
+	Open(name string, o task.Outside) (Program, error)
+}
+
+// Program simulates a task. It is started only if its command is allowed.
+type Program interface {
+	// Command is what would be started, as a person would type it, and the folder in which it would be.
+	Command() (command, folder string)
+	// Allowed says whether the command is in the user's list, and Allow puts it there.
+	Allowed() (bool, error)
+	Allow() error
+	// Meet starts the program and returns what it says of itself.
+	Meet() (task.Spec, error)
+	// Task is what it simulates, and starts nothing before an environment is used.
+	Task() (task.Task, error)
+	// Check plays the environment in the ways in which a run does.
+	Check(ctx context.Context) ([]Finding, error)
+}
+
+// Finding is a line of a check.
+type Finding struct {
+	Wrong bool // a run would not be what one expects of it
+	Text  string
+}
+
+// BindOutside adds the flags that say how a program is started.
+func BindOutside(f *pflag.FlagSet, o *task.Outside) []string {
+	f.StringArrayVar(&o.Args, "env-arg", nil, "`KEY=VALUE` argument of the environment of another program; repeatable")
+	f.StringVar(&o.Python, "python", "", "`FILE` interpreter of tasks gym: and dm: (default $PGRLAB_PYTHON, that of the active environment, or python3)")
+	f.Float64Var(&o.ActBound, "act-bound", 0, "`X` actions without bounds are from -X to X")
+	CountVar(f, &o.EpisodeSteps, "episode-steps", 0, 1, "`N` steps after which an episode of another program is truncated (default: what it says, or 1000)")
+	CountVar(f, &o.Timeout, "env-timeout", 0, 1, "`SECONDS` that another program may take for a reply (default 60)")
+	CountVar(f, &o.Processes, "env-procs", 0, 1, "`N` processes for the copies of another program's environment (default 1, and up to 4 for evaluations)")
+	return []string{"env-arg", "python", "act-bound", "episode-steps", "env-timeout", "env-procs"}
+}
+
+// Typed opens the program of a task whose name was typed on this command line, which allows it.
+func (d Deps) Typed(name string, o task.Outside) (Program, error) {
+	p, err := d.Programs.Open(name, o)
+	if err != nil {
+		return nil, AsUsage(err)
+	}
+	return p, p.Allow()
+}
+
+// Listed opens the program of a task whose name stands in a file: somebody must have typed it before.
+func (d Deps) Listed(name string, o task.Outside) (Program, error) {
+	p, err := d.Programs.Open(name, o)
+	if err != nil {
+		return nil, AsUsage(err)
+	}
+	return p, needsAllowed(p, name, o)
+}
+
+// needsAllowed is an error if a program's command is not in the user's list.
+func needsAllowed(p Program, name string, o task.Outside) error {
+	allowed, err := p.Allowed()
+	if err != nil || allowed {
+		return err
+	}
+	command, folder := p.Command()
+	return Usagef("%s, to be started in %s, is not among the commands that you have allowed, or its file has changed since: look at it, and allow it with: %s", command, folder, allowing(folder, name, o))
+}
+
+// allowing is the command that allows a program.
+func allowing(folder, name string, o task.Outside) string {
+	text := "pgrlab env allow " + shell.Word(name)
+	if here, err := os.Getwd(); err == nil && here != folder {
+		text = "cd " + shell.Word(folder) + " && " + text
+	}
+	for _, arg := range o.Args {
+		text += " --env-arg " + shell.Word(arg)
+	}
+	if o.Python != "" {
+		text += " --python " + shell.Word(o.Python)
+	}
+	return text
+}

@@ -1,0 +1,142 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"pgrlab/core/task"
+	"pgrlab/envs/noise"
+	"pgrlab/envs/outside"
+	"pgrlab/tui"
+	"pgrlab/tui/command/cli"
+)
+
+// programs are the programs that simulate tasks. Those that are found keep their processes until Close.
+type programs struct {
+	allowed func() *outside.Allowed // the user's list
+
+	mu   sync.Mutex
+	open map[string]*outside.Program
+}
+
+func newPrograms() *programs {
+	return &programs{allowed: sync.OnceValue(func() *outside.Allowed { return outside.NewAllowed(tui.Home()) }), open: map[string]*outside.Program{}}
+}
+
+// Adapter is the Python file of cli.Programs.
+func (*programs) Adapter() []byte { return outside.Adapter }
+
+// Simulates says whether a program simulates a task.
+func (*programs) Simulates(name string) bool { return outside.IsName(name) }
+
+// NameOf is the name of the task that a command simulates.
+func (*programs) NameOf(command string) string { return outside.NameOf(command) }
+
+// Open finds the program of a task. The same task with the same options has one program.
+func (s *programs) Open(name string, o task.Outside) (cli.Program, error) {
+	spec := o.Spec
+	o.Spec = task.Spec{}
+	key := fmt.Sprintf("%q %+v", name, o)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.open[key]
+	if p == nil {
+		var err error
+		p, err = outside.Open(name, outside.Options{
+			Args: o.Args, Folder: o.Folder, Python: o.Python, ActBound: o.ActBound, EpisodeSteps: o.EpisodeSteps,
+			Timeout: time.Duration(o.Timeout) * time.Second, Processes: o.Processes,
+		}, version(), s.check)
+		if err != nil {
+			return nil, err
+		}
+		s.open[key] = p
+	}
+	if known := (task.Outside{Spec: spec}); known.Met() {
+		p.Expect(outside.Spec(spec))
+	}
+	return program{p, s.allowed}, nil
+}
+
+// check says whether a command may be started.
+func (s *programs) check(c outside.Command) error {
+	allowed, err := s.allowed().Has(c)
+	if err == nil && !allowed {
+		err = fmt.Errorf("%s is not among the commands that you have allowed, or its file has changed since: pgrlab env allow allows it", c)
+	}
+	return err
+}
+
+// Close ends all processes.
+func (s *programs) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.open {
+		p.Close()
+	}
+}
+
+// program is one of them.
+type program struct {
+	*outside.Program
+	allowed func() *outside.Allowed
+}
+
+// Command is the command and its folder.
+func (p program) Command() (command, folder string) {
+	return p.Program.Command.String(), p.Program.Command.Dir
+}
+
+// Allowed says whether the command is in the user's list.
+func (p program) Allowed() (bool, error) { return p.allowed().Has(p.Program.Command) }
+
+// Allow puts it there.
+func (p program) Allow() error { return p.allowed().Add(p.Program.Command) }
+
+// Meet starts the program and returns what it says of itself.
+func (p program) Meet() (task.Spec, error) {
+	spec, _, err := p.Program.Meet()
+	return task.Spec(spec), err
+}
+
+// Check plays the environment.
+func (p program) Check(ctx context.Context) ([]cli.Finding, error) {
+	found, err := p.Program.Check(ctx)
+	all := make([]cli.Finding, len(found))
+	for i, f := range found {
+		all[i] = cli.Finding(f)
+	}
+	return all, err
+}
+
+// Task is what the program simulates.
+func (p program) Task() (task.Task, error) {
+	t, err := p.Program.Task()
+	if err != nil {
+		return task.Task{}, err
+	}
+	return outsideOf(t), nil
+}
+
+// unknownState is what an observation of another program does not tell.
+const unknownState = "another program simulates it"
+
+func outsideOf(t *outside.Task) task.Task {
+	return task.Task{
+		Name: t.Name, Doc: unknownState, ObsSize: t.ObsSize, ActSize: t.ActSize, Discrete: t.Choices > 0,
+		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Hidden: unknownState, Names: t.Names,
+		New:    func(seed uint64) (task.Env, error) { return t.New(seed) },
+		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, seed) },
+		With: func(e task.Environment) (task.Task, error) {
+			if e.CellBonus != 0 {
+				return task.Task{}, fmt.Errorf("%s: environment.cell_bonus is %g, but there is no maze whose places could be counted: leave it out", t.Name, e.CellBonus)
+			}
+			played, err := t.With(e.ActionRepeat, noise.Options{Share: e.NoiseShare, Sigma: e.NoiseSigma})
+			if err != nil {
+				return task.Task{}, err
+			}
+			return outsideOf(played), nil
+		},
+	}
+}
