@@ -17,7 +17,7 @@ var allowed = map[string][]string{
 	"":     {"tui/program"},
 	"core": {},
 
-	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/maze", "envs/mujoco", "envs/noise", "envs/outside"}, // all parts meet here
+	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/maze", "envs/mujoco", "envs/noise", "envs/outside", "envs/taskfile"}, // all parts meet here
 
 	"tui":         {"tui/...", "core/config", "core/spelling", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/task", "core/relevance", "core/knob", "core/run"}, // puts the commands together
@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/sshd", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/sweep/slurm", "core/printable", "core/shell"},
 	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run", "core/shell", "core/cost"},
 	"tui/command/forks":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/config", "core/checkpoint", "core/event", "core/fan", "core/knob", "core/rng", "core/run", "core/shell"},
-	"tui/command/sweep":    {"tui", "tui/command/results", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/sweep", "core/sweep/slurm", "core/sweep/ssh", "core/report", "core/run", "core/shell"}, // tui: settings
+	"tui/command/sweep":    {"tui", "tui/command/results", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/task", "core/sweep", "core/sweep/slurm", "core/sweep/ssh", "core/report", "core/run", "core/shell"}, // tui: settings
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/knob", "core/policy", "core/report", "core/run", "core/task", "core/printable", "core/shell"},
 	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/checkpoint", "core/config", "core/event", "core/run", "core/shell"},
 	"tui/command/env":      {"tui/command/cli", "core/task", "core/printable"},
@@ -142,12 +142,13 @@ var allowed = map[string][]string{
 	"tui/testing/pty":         {},
 	"tui/testing/tmux":        {"core/testing/pace"},
 
-	"envs":         {"envs/mujoco", "envs/noise", "envs/render", "core/formula"},
-	"envs/maze":    {},
-	"envs/mujoco":  {},
-	"envs/noise":   {},
-	"envs/outside": {"envs/noise", "core/printable"}, // printable: what other programs say
-	"envs/render":  {},
+	"envs":          {"envs/mujoco", "envs/noise", "envs/render", "core/formula"},
+	"envs/maze":     {},
+	"envs/mujoco":   {},
+	"envs/noise":    {},
+	"envs/outside":  {"envs/noise", "core/printable"}, // printable: what other programs say
+	"envs/render":   {},
+	"envs/taskfile": {"envs", "envs/mujoco", "core/formula", "core/spelling"}, // formulas, and what was probably meant
 }
 
 const module = "pgrlab"

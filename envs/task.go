@@ -34,7 +34,7 @@ type Task struct {
 	// of one angle, or the sine and the cosine: their squares add up to 1.
 	Directions [][2]int
 
-	own      *Own // what another package defines; nil: the task is built in
+	own      *Own   // what another package defines; nil: the task is built in
 	mjcf     string // of a built-in task
 	order    order
 	length   int                               // control steps of an episode

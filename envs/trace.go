@@ -11,7 +11,7 @@ import (
 
 // TraceOptions says what to trace.
 type TraceOptions struct {
-	Task     string
+	Task     Task
 	Steps    int    // control steps; after the end of an episode the next one follows
 	Controls string // triangle, zero or random
 	Seed     uint64 // of the start states and of random controls
@@ -35,15 +35,11 @@ type traceLine struct {
 // every episode's start with its qpos and qvel, then each control step with
 // action, observation and reward, in the full precision of the physics.
 func Trace(ctx context.Context, w io.Writer, opts TraceOptions) error {
-	task, err := Find(opts.Task)
-	if err != nil {
-		return err
-	}
 	control, err := newControl(opts.Controls, opts.Seed)
 	if err != nil {
 		return err
 	}
-	env, err := task.New(opts.Seed)
+	env, err := opts.Task.New(opts.Seed)
 	if err != nil {
 		return err
 	}

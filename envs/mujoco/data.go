@@ -126,6 +126,10 @@ func (d *Data) Step2() error { return d.call(&d.model.in.step2) }
 // (mj_forward).
 func (d *Data) Forward() error { return d.call(&d.model.in.forward) }
 
+// SubtreeVel computes the velocities of subtrees, which a step computes for sensors only
+// (mj_subtreeVel).
+func (d *Data) SubtreeVel() error { return d.call(&d.model.in.subtreeVel) }
+
 // Reset brings the state back to the model's reference, at rest (mj_resetData).
 func (d *Data) Reset() error { return d.call(&d.model.in.reset) }
 
@@ -202,6 +206,16 @@ func (in *Instance) view(class, name string, object uint64) (view, error) {
 		return view{}, fmt.Errorf("%s.%s is not an array", class, name)
 	}
 	return v, nil
+}
+
+// View returns a view of an array of doubles of mjData that is kept up to date, as the fields of Data
+// are. Arrays of contacts and constraints, which move with every step, are none for it.
+func (d *Data) View(name string) (*[]float64, error) {
+	slice := new([]float64)
+	if err := d.views.add(d.model.in, "MjData", d.handle, name, slice); err != nil {
+		return nil, err
+	}
+	return slice, nil
 }
 
 func array64(in *Instance, class, name string, object uint64) ([]float64, error) {

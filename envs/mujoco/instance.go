@@ -40,7 +40,7 @@ type Instance struct {
 	views []*viewSet // views of the live models and data
 	stack [4]uint64  // arguments of the calls that steps make
 
-	step, step1, step2, forward, reset physicsCall
+	step, step1, step2, forward, reset, subtreeVel physicsCall
 }
 
 // Instance starts a copy of the engine (a few milliseconds).
@@ -78,7 +78,7 @@ func (in *Instance) construct() error {
 	in.base, in.val.kept = in.stackPointer(), len(in.val.items)
 	for name, c := range map[string]*physicsCall{
 		"mj_step": &in.step, "mj_step1": &in.step1, "mj_step2": &in.step2,
-		"mj_forward": &in.forward, "mj_resetData": &in.reset,
+		"mj_forward": &in.forward, "mj_resetData": &in.reset, "mj_subtreeVel": &in.subtreeVel,
 	} {
 		b := in.reg.functions[overloadKey(name, 2)]
 		if b == nil {

@@ -28,6 +28,8 @@ const (
 	DisableMidphase  = 1 << 14 // the search for contacts by trees of boxes
 	DisableAutoReset = 1 << 16 // reset of a state that is not finite
 	DisableIsland    = 1 << 18 // the solution by groups of bodies that touch
+
+	enableSleep = 1 << 4 // mjtEnableBit
 )
 
 // Model is a compiled MJCF model. Its numbers are read by name, as the MuJoCo
@@ -199,6 +201,12 @@ func (m *Model) Integrator() (int, error) {
 func (m *Model) Disabled() (int, error) {
 	x, err := m.in.get("MjOption", "disableflags", m.option)
 	return int(int32(x)), err
+}
+
+// Sleeps says whether bodies that do not move are left out of the computation (mjENBL_SLEEP).
+func (m *Model) Sleeps() (bool, error) {
+	x, err := m.in.get("MjOption", "enableflags", m.option)
+	return x&enableSleep != 0, err
 }
 
 // Disable sets all these flags at once. It is cheap enough to call in every step.
