@@ -235,7 +235,7 @@ func (f *Folder) Log(name string) (*files.File, error) { return f.root.OpenFile(
 // Discard removes what Create has made, and closes the folder: the run did not begin. A folder
 // that holds anything else stays.
 func (f *Folder) Discard() {
-	for _, name := range []string{ConfigName, JournalName, lockName} {
+	for _, name := range append(taskFiles(f.root), ConfigName, JournalName, lockName) {
 		f.root.Remove(name) // what stays keeps the folder, which does no harm
 	}
 	f.Close()

@@ -225,12 +225,17 @@ func (f *Folder) inherit(parent string, c *Checkpoint, note Line) error {
 	if err := f.Append(note); err != nil {
 		return err
 	}
+	for _, name := range taskFiles(from) {
+		if err := f.share(from, name); err != nil {
+			return err
+		}
+	}
 	for _, d := range c.Data {
 		if err := d.Verify(parent); err != nil {
 			return err
 		}
 		for _, p := range d.Pieces {
-			if err := f.share(from, p.File); err != nil {
+			if err := f.shareData(from, p.File); err != nil {
 				return err
 			}
 		}
@@ -240,12 +245,16 @@ func (f *Folder) inherit(parent string, c *Checkpoint, note Line) error {
 	return err
 }
 
-// share links a file of data, or copies it if it cannot be linked.
-func (f *Folder) share(parent *files.Root, file string) error {
+// shareData is share for a file of data.
+func (f *Folder) shareData(parent *files.Root, file string) error {
 	if err := f.below(DataName); err != nil {
 		return fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
 	}
-	name := filepath.Join(DataName, file)
+	return f.share(parent, filepath.Join(DataName, file))
+}
+
+// share links a file that never changes, or copies it if it cannot be linked.
+func (f *Folder) share(parent *files.Root, name string) error {
 	err := files.Link(parent, name, f.root, name)
 	if err == nil || errors.Is(err, fs.ErrExist) { // two checkpoints' data may be one file
 		return nil

@@ -7,8 +7,32 @@ import (
 	"pgrlab/core/run/files"
 )
 
+// Names of the files that tasks of files are made from.
+const taskBegin, taskEnd = "task-", ".zip"
+
 // ownNames are the beginnings and ends of the names of files that a run writes in its folder.
-var ownNames = [][2]string{{ConfigName, ""}, {"events", ".jsonl"}, {"policy", ".bin"}, {endName, ""}, {formerName, ""}, {lockName, ""}, {leaseName, ""}, {"attach.json", ""}}
+var ownNames = [][2]string{{ConfigName, ""}, {"events", ".jsonl"}, {"policy", ".bin"}, {endName, ""}, {formerName, ""}, {lockName, ""}, {leaseName, ""}, {"attach.json", ""}, {taskBegin, taskEnd}}
+
+// TaskFile is the name of the file in a run folder that holds what a task of files, file:NAME, is made
+// from; "" for other tasks.
+func TaskFile(task string) string {
+	name, is := strings.CutPrefix(task, "file:")
+	if !is || name == "" || strings.ContainsAny(name, `/\`) {
+		return ""
+	}
+	return taskBegin + name + taskEnd
+}
+
+// taskFiles are the files in a folder that have such a name.
+func taskFiles(root *files.Root) (names []string) {
+	entries, _ := root.ReadDir(".") // in a folder that cannot be read there are none
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, taskBegin) && strings.HasSuffix(name, taskEnd) && e.Type().IsRegular() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // Owns says whether a path is that of a file that a run writes in its folder, or lies where a run
 // keeps its data and checkpoints. No command may put anything else there.

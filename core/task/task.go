@@ -33,9 +33,16 @@ type Task struct {
 	Seen       bool     // its environments are Seen, and SeenVec
 	Camera     string   // what they are seen through, in a word or two; "" if they are not seen
 	TVs        []string // what Environment.TV can be, the default first; nil: there is no TV
+	Own        Own      // what a task of files was made from; nil: it is none
 	New        func(seed uint64) (Env, error)
 	NewVec     func(n int, seed uint64) (VecEnv, error)
 	With       func(Environment) (Task, error) // plays the task otherwise; nil: it cannot be
+}
+
+// Own is what a task of files was made from.
+type Own interface {
+	// Archive is all of it as one file, of which the task can be made again.
+	Archive() ([]byte, error)
 }
 
 // Environment is how a run plays its task, fixed for the run. The zero value is

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"pgrlab/presets"
@@ -31,12 +33,13 @@ complete; what it leaves out comes from its task, method and scale.`,
 			if len(args) == 1 {
 				choice.Preset = args[0]
 			}
+			named := ""
 			if choice.Task != "" {
 				task, err := d.Task(choice.Task)
 				if err != nil {
 					return err
 				}
-				choice.Task = task.Name
+				named, choice.Task = choice.Task, task.Name
 			}
 			assigned, err := runflags.Assignments(set)
 			if err != nil {
@@ -44,7 +47,7 @@ complete; what it leaves out comes from its task, method and scale.`,
 			}
 			doc, err := presets.Show(choice, assigned...)
 			if err == nil {
-				err = valid(d, doc)
+				err = valid(d, choice.Preset, named, doc)
 			}
 			if err != nil {
 				return cli.AsUsage(err)
@@ -75,12 +78,17 @@ complete; what it leaves out comes from its task, method and scale.`,
 	return c
 }
 
-// valid returns an error if a value of a configuration is none that a run can have. Whether its task and
+// valid returns an error if a value of a configuration is none that a run can have. The task is what was
+// typed; without, the preset names it. Whether its task and
 // method go together is left to the run, because only one of them may have been chosen yet.
-func valid(d cli.Deps, doc []byte) error {
+func valid(d cli.Deps, preset, task string, doc []byte) error {
 	c, err := presets.Decode("preset", doc)
 	if err == nil {
-		_, err = d.Task(c.Task)
+		if task != "" {
+			_, err = d.Task(task)
+		} else {
+			_, err = d.TaskIn(filepath.Dir(preset), c.Task)
+		}
 	}
 	if err == nil {
 		err = c.Validate()

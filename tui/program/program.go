@@ -31,6 +31,7 @@ func deps(started *programs) cli.Deps {
 		Version:  version(),
 		Tasks:    tasks(),
 		Programs: started,
+		TaskFile: newTaskFiles().load,
 		Device:   newDevice,
 
 		ChooseGPU: chooseGPU,

@@ -2,13 +2,17 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"image"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"pgrlab/core/device"
+	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui"
@@ -21,6 +25,8 @@ type Deps struct {
 	Tasks   []task.Task
 	// Programs are those that simulate further tasks.
 	Programs Programs
+	// TaskFile makes a task of a task file, or of what task.Own.Archive returned.
+	TaskFile func(path string) (task.Task, error)
 	// Device starts a device. The caller closes it.
 	Device func(r DeviceRequest) (Device, error)
 	// ChooseGPU finds the GPU that auto, cuda, cuda:1 or GPU-UUID asks for, and says why it chose
@@ -38,9 +44,9 @@ type Deps struct {
 	// Screen shows a lab on the terminal until the person leaves: tui.Run.
 	Screen func(ctx context.Context, o tui.Options) (tui.Outcome, error)
 	// Trace writes a task's observations and rewards as JSON lines.
-	Trace func(ctx context.Context, w io.Writer, r TraceRequest) error
+	Trace func(ctx context.Context, w io.Writer, t task.Task, r TraceRequest) error
 	// View makes a View that draws a task.
-	View func(task string) (View, error)
+	View func(t task.Task) (View, error)
 	// Ground says what part of a View's pictures shows a task's ground: see pane.Ground. It returns
 	// nil if no part does.
 	Ground func(task string) pane.Ground
@@ -67,11 +73,11 @@ type View interface {
 
 // Drawing is the drawing function of a screen. It makes the view when the first picture is wanted,
 // which on most screens never happens.
-func (d Deps) Drawing(task string) func(pose []float64, w, h int) (*image.RGBA, error) {
+func (d Deps) Drawing(t task.Task) func(pose []float64, w, h int) (*image.RGBA, error) {
 	if d.View == nil {
 		return nil
 	}
-	view := sync.OnceValues(func() (View, error) { return d.View(task) })
+	view := sync.OnceValues(func() (View, error) { return d.View(t) })
 	return func(pose []float64, w, h int) (*image.RGBA, error) {
 		v, err := view()
 		if err != nil {
@@ -81,8 +87,16 @@ func (d Deps) Drawing(task string) func(pose []float64, w, h int) (*image.RGBA, 
 	}
 }
 
-// Task finds a task by its name; case, - and _ make no difference.
+// Task finds a task by its name; case, - and _ make no difference. A path of a task file is a name
+// as well.
 func (d Deps) Task(name string) (task.Task, error) {
+	if IsTaskFile(name) && d.TaskFile != nil {
+		t, err := d.TaskFile(name)
+		return t, AsUsage(err)
+	}
+	if strings.HasPrefix(name, ownPrefix) {
+		return task.Task{}, Usagef("task %s is made of files: name its task file, as in --task ./%s.toml", name, strings.TrimPrefix(name, ownPrefix))
+	}
 	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 	names := make([]string, len(d.Tasks))
 	for i, t := range d.Tasks {
@@ -92,6 +106,38 @@ func (d Deps) Task(name string) (task.Task, error) {
 		names[i] = t.Name
 	}
 	return task.Task{}, AsUsage(presets.Unknown("task", name, names, "pgrlab list tasks"))
+}
+
+// ownPrefix begins the names of tasks that are made of files.
+const ownPrefix = "file:"
+
+// IsTaskFile says whether the name of a task is the path of a task file, or of an archive of one.
+func IsTaskFile(name string) bool {
+	return strings.HasSuffix(name, ".toml") || strings.HasSuffix(name, ".zip")
+}
+
+// TaskIn finds the task that a file in a folder names. For a run that is its configuration, in whose
+// folder there is a copy of a task of files; a job of a sweep has it in the folder above.
+func (d Deps) TaskIn(dir, name string) (task.Task, error) {
+	if IsTaskFile(name) && !filepath.IsAbs(name) {
+		return d.Task(filepath.Join(dir, name))
+	}
+	file := run.TaskFile(name)
+	if file == "" {
+		return d.Task(name)
+	}
+	for _, place := range []string{dir, filepath.Dir(filepath.Clean(dir))} {
+		path := filepath.Join(place, file)
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		t, err := d.Task(path)
+		if err == nil && t.Name != name {
+			err = fmt.Errorf("%s holds task %s: want %s", path, t.Name, name)
+		}
+		return t, err
+	}
+	return d.Task(name)
 }
 
 // Kernels says which compute kernels there are and which of them was chosen.
@@ -115,7 +161,6 @@ type Physics struct {
 
 // TraceRequest says what to trace: see envs.TraceOptions.
 type TraceRequest struct {
-	Task     string
 	Steps    int
 	Controls string
 	Seed     uint64

@@ -262,7 +262,7 @@ func (r *exportRequest) transitions(d cli.Deps, of *report.Run) (report.Transiti
 	if err != nil {
 		return nil, nil, err
 	}
-	task, err := d.Task(saved.Config.Task)
+	task, err := d.TaskIn(of.Dir, saved.Config.Task)
 	if err != nil {
 		return nil, nil, err
 	}

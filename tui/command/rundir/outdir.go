@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"pgrlab/core/run"
@@ -22,7 +23,7 @@ func Root() string {
 // ./runs, named after day, task, method and seed, with a number appended if such a run exists
 // already.
 func Default(now time.Time, task, method string, seed uint64) string {
-	name := filepath.Join(Root(), fmt.Sprintf("%s-%s-%s-s%d", now.Format("2006-01-02"), run.FolderName(task), run.FolderName(method), seed))
+	name := filepath.Join(Root(), fmt.Sprintf("%s-%s-%s-s%d", now.Format("2006-01-02"), run.FolderName(strings.ReplaceAll(task, ":", "-")), run.FolderName(method), seed))
 	if !filepath.IsAbs(name) {
 		name = "." + string(filepath.Separator) + name
 	}

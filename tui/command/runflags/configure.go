@@ -3,6 +3,7 @@ package runflags
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -77,12 +78,13 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 		return config.Config{}, task.Task{}, fmt.Errorf("--observation %s: want state or pixels, rgb64 for frames of 64×64, or in a maze rays", observation)
 	}
 	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale, Observation: observation}
+	var found task.Task
+	var err error
 	if choice.Task != "" {
-		named, err := d.Task(choice.Task) // in the task's own spelling, to find the preset of that name
-		if err != nil {
+		if found, err = d.Task(choice.Task); err != nil {
 			return config.Config{}, task.Task{}, err
 		}
-		choice.Task = named.Name
+		choice.Task = found.Name // in the task's own spelling, to find the preset of that name
 	}
 	c, err := presets.Resolve(choice)
 	if err != nil {
@@ -94,9 +96,10 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	if err := r.assign(&c); err != nil {
 		return config.Config{}, task.Task{}, err
 	}
-	found, err := d.Task(c.Task)
-	if err != nil {
-		return config.Config{}, task.Task{}, err
+	if choice.Task == "" {
+		if found, err = d.TaskIn(filepath.Dir(r.Preset), c.Task); err != nil {
+			return config.Config{}, task.Task{}, err
+		}
 	}
 	if r.Environment.Observation == rays && found.TVs == nil {
 		return c, found, fmt.Errorf("--observation rays: only mazes have rays: want state or pixels in task %s", found.Name)

@@ -40,7 +40,7 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&r.Preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
-	f.StringVar(&r.Task, "task", "", "`T` task to learn (pgrlab list tasks)")
+	f.StringVar(&r.Task, "task", "", "`T` task to learn (pgrlab list tasks), or a task file, such as ./pole.toml")
 	f.StringVar(&r.Method, "method", "", "`M` method to learn it with (pgrlab list methods)")
 	f.StringVar(&r.Scale, "scale", "", "`S` scale: the sizes of everything in a run (pgrlab list scales)")
 	f.StringArrayVar(&r.Set, "set", nil, SetUsage)

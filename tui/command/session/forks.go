@@ -118,7 +118,7 @@ func (s *session) confirmation(p pane.ForkPlan) (made event.Forked, err error) {
 		if err != nil {
 			return made, err
 		}
-		if err := folder.Close(); err != nil {
+		if err := errors.Join(keepTask(folder, s.task), folder.Close()); err != nil {
 			return made, err
 		}
 		made.Forks = append(made.Forks, f)

@@ -27,7 +27,7 @@ type serving struct {
 func (s *session) newServing() {
 	s.viewers = remote.NewViewers(s.watched)
 	s.whatIf = newWhatIf(s)
-	if draw := s.deps.Drawing(s.config.Task); draw != nil {
+	if draw := s.deps.Drawing(s.task); draw != nil {
 		s.draw = sharedDrawing(draw)
 	}
 }

@@ -108,10 +108,27 @@ func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, e
 	if err != nil {
 		return nil, err
 	}
+	if err := keepTask(folder, task); err != nil {
+		folder.Discard()
+		return nil, err
+	}
 	s := &session{deps: d, config: config, task: task, threads: r.Threads, place: r.Place, memory: memory, folder: folder, saving: saving, ended: make(chan struct{})}
 	s.leaving = make(chan struct{}, 1)
 	s.newServing()
 	return s, nil
+}
+
+// keepTask writes what a task of files is made from into the folder of a run, which then needs nothing
+// else.
+func keepTask(folder *run.Folder, t task.Task) error {
+	if t.Own == nil {
+		return nil
+	}
+	all, err := t.Own.Archive()
+	if err != nil {
+		return err
+	}
+	return folder.Write(run.TaskFile(t.Name), all)
 }
 
 // start makes device and lab and starts the run; ctx ends it. It is called once; after an error

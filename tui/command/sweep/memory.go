@@ -39,7 +39,7 @@ func needs(d cli.Deps, g *sweep.Grid) (all []float64) {
 		if err != nil {
 			continue
 		}
-		on, err := d.Task(c.Task)
+		on, err := d.TaskIn(g.Dir(j), c.Task)
 		if err == nil {
 			on, err = on.Played(c.Played())
 		}

@@ -50,6 +50,7 @@ type sweepFlags struct {
 	worker     string // the name of this engine among the sweep's engines; empty: made from host and process
 	element    string // the element of a Slurm job array that this engine is
 	runsPerJob int
+	own        own // what tasks of files are made from
 	changed    func(string) bool
 }
 
@@ -134,7 +135,7 @@ not ended.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.tasks, "task", nil, "`T,…` tasks (pgrlab list tasks)")
+	flags.StringSliceVar(&f.tasks, "task", nil, "`T,…` tasks (pgrlab list tasks), or task files")
 	flags.StringSliceVar(&f.methods, "method", nil, "`M,…` methods (pgrlab list methods)")
 	flags.StringVar(&f.seeds, "seeds", "0-4", "`N,A-B,…` seeds")
 	flags.StringVar(&f.preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
@@ -218,6 +219,7 @@ func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 	if rundir.Exists(filepath.Join(f.out, run.JournalName)) {
 		return nil, cli.Usagef("sweep %s: that is the folder of a run: choose another --out", f.out)
 	}
+	f.own = own{}
 	jobs, configs, err := f.expand(d, stderr)
 	if err != nil {
 		return nil, err
@@ -226,7 +228,7 @@ func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 	if err != nil {
 		return nil, cli.AsUsage(err)
 	}
-	return g, nil
+	return g, f.own.keep(g)
 }
 
 // expand lists the jobs with their whole configurations, each of them checked.
@@ -280,7 +282,10 @@ func sameRun(a, b sweep.Job) error {
 // otherwise like it.
 func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uint64, seeds []uint64) (sweep.Job, []byte, error) {
 	r := f.flags(problem, method, v, seed)
-	c, _, err := r.ConfigureElsewhere(d)
+	c, on, err := r.ConfigureElsewhere(d)
+	if err == nil {
+		err = f.own.add(on)
+	}
 	if err != nil {
 		return sweep.Job{}, nil, fmt.Errorf("sweep %s: %w", cmp.Or(strings.TrimSpace(problem+" "+method), f.preset), err)
 	}

@@ -50,7 +50,7 @@ type scene struct {
 // build makes what the player needs.
 func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) {
 	p.repeat = 1
-	if p.view, err = d.View(p.task.Name); err != nil {
+	if p.view, err = d.View(p.task); err != nil {
 		return err
 	}
 	if saved != nil {

@@ -24,6 +24,7 @@ import (
 // savedPolicy is a policy that a run has saved.
 type savedPolicy struct {
 	config config.Config // of its run
+	dir    string        // of the run
 	// read reads it, and says where it was. own is the run's task.
 	read func(own task.Task, device cli.Device) (from io.ReadCloser, where string, err error)
 }
@@ -65,12 +66,12 @@ func findPolicy(path string) (*savedPolicy, error) {
 	if missing {
 		return nil, fmt.Errorf("read policy %s: there is none: a run writes it when it ends, and there is no checkpoint yet: pgrlab checkpoint %s saves one", file, shell.Word(dir))
 	}
-	return inFile(file, c), nil
+	return inFile(file, dir, c), nil
 }
 
 // inFile is the policy of a file.
-func inFile(path string, c config.Config) *savedPolicy {
-	return &savedPolicy{c, func(task.Task, cli.Device) (io.ReadCloser, string, error) {
+func inFile(path, dir string, c config.Config) *savedPolicy {
+	return &savedPolicy{c, dir, func(task.Task, cli.Device) (io.ReadCloser, string, error) {
 		f, err := run.OpenFile(filepath.Split(path))
 		if err != nil {
 			return nil, "", fmt.Errorf("read policy: %w", err)
@@ -81,7 +82,7 @@ func inFile(path string, c config.Config) *savedPolicy {
 
 // inCheckpoint is the policy of a checkpoint.
 func inCheckpoint(s offline.Run) *savedPolicy {
-	return &savedPolicy{s.Config, func(own task.Task, device cli.Device) (io.ReadCloser, string, error) {
+	return &savedPolicy{s.Config, s.Dir, func(own task.Task, device cli.Device) (io.ReadCloser, string, error) {
 		text, step, err := s.Policy(own, device)
 		return io.NopCloser(bytes.NewReader(text)), fmt.Sprintf("%s at step %s", s.Dir, report.Count(step)), err
 	}}
@@ -89,7 +90,7 @@ func inCheckpoint(s offline.Run) *savedPolicy {
 
 // load reads the policy for a device, to act in a task, and says where it was.
 func (s *savedPolicy) load(d cli.Deps, acts task.Task, device cli.Device) (p policy.Policy, where string, err error) {
-	own, err := d.Task(s.config.Task)
+	own, err := d.TaskIn(s.dir, s.config.Task)
 	if err != nil {
 		return nil, "", err
 	}

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,9 +155,14 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 		if saved, err = findPolicy(w.policy); err != nil {
 			return nil, cli.AsUsage(err)
 		}
-		name = cmp.Or(name, saved.config.Task)
 	}
-	t, err := d.Task(name)
+	var t task.Task
+	var err error
+	if name == "" { // there is a policy
+		t, err = d.TaskIn(saved.dir, saved.config.Task)
+	} else {
+		t, err = d.Task(name)
+	}
 	if err != nil {
 		return nil, err
 	}
