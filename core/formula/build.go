@@ -36,7 +36,7 @@ func (b *builder) compile(n *node) (value, error) {
 		return b.elements(n)
 	case unary:
 		return b.unary(n)
-	case binary:
+	case infix:
 		return b.binary(n)
 	case between:
 		return b.between(n)

@@ -14,6 +14,8 @@ type Program struct {
 	code    []instruction
 	regs    []register
 	result  value
+	columns []column // that its whole-column functions are of
+	terms   []term
 }
 
 // instruction computes a register from others.
@@ -75,6 +77,8 @@ type builder struct {
 	done    map[*node]value  // parts that are compiled
 	bound   map[string]*node // variables
 	listed  int              // lists around the part that is compiled
+	whole   bool             // whole-column functions are allowed
+	columns []column
 }
 
 func newBuilder(f *Formula, names Names) *builder {
@@ -82,7 +86,7 @@ func newBuilder(f *Formula, names Names) *builder {
 }
 
 func (b *builder) program(result value) *Program {
-	return &Program{formula: b.formula, code: b.code, regs: b.regs, result: result}
+	return &Program{formula: b.formula, code: b.code, regs: b.regs, result: result, columns: b.columns}
 }
 
 func (b *builder) fail(n *node, format string, args ...any) error {
@@ -178,7 +182,7 @@ func (b *builder) constants(in instruction) [][]float64 {
 // fold computes an instruction of constants.
 func (b *builder) fold(in instruction) (x float64, is bool) {
 	args := b.constants(in)
-	if len(args) == 0 || in.op == opDraw || in.op == opJoin {
+	if len(args) == 0 || in.op == opDraw || in.op == opJoin || in.op == opColumn {
 		return 0, false
 	}
 	out := make([]float64, 1)

@@ -44,7 +44,13 @@ func (b *builder) function(n *node, f function) (value, error) {
 	case ofTolerance:
 		return b.tolerance(n)
 	}
-	return value{}, b.fail(n, "%s is of a whole column, and this formula sees one row at a time", n.text)
+	if !b.whole {
+		return value{}, b.fail(n, "%s is of a whole column, and this formula sees one row at a time", n.text)
+	}
+	if f.form == ofMix {
+		return b.mix(n)
+	}
+	return b.column(n)
 }
 
 // reduce makes a number of one vector or two.

@@ -25,6 +25,7 @@ type Machine struct {
 	rows    int         // of a block
 	regs    [][]float64 // of each register its elements, each for all rows of a block
 	args    [][]float64 // scratch
+	columns []Column    // what is known of them; the caller's
 }
 
 // Machine makes a machine that evaluates blocks of up to so many rows. Formulas of a state, which is
@@ -83,6 +84,13 @@ func (m *Machine) run(row, rows int) {
 	}
 }
 
+// steps does some instructions for a block.
+func (m *Machine) steps(some []int, row, rows int) {
+	for _, i := range some {
+		m.step(&m.program.code[i], row, rows)
+	}
+}
+
 // step does an instruction for rows rows from row on.
 func (m *Machine) step(in *instruction, row, rows int) {
 	out := m.regs[in.out]
@@ -109,6 +117,12 @@ func (m *Machine) step(in *instruction, row, rows int) {
 		}
 	case opSelect:
 		m.choose(in, out, width, rows)
+	case opColumn:
+		var x []float64
+		if len(in.args) > 0 {
+			x = m.regs[in.args[0]]
+		}
+		m.columns[in.slot].at(out[:rows], x)
 	case opSum, opMean, opLeast, opMost, opNorm, opDot:
 		m.reduce(in, out[:rows], rows)
 	default:

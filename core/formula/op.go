@@ -11,6 +11,7 @@ const (
 	opDraw      // random numbers
 	opJoin      // numbers and vectors one after another
 	opSelect    // args[0] ? args[1] : args[2]
+	opColumn    // what a column says of args[0], or in itself: its slot is the number of the column
 
 	// Of one number.
 	opNegate

@@ -57,7 +57,7 @@ func (p *printer) print(n *node, wanted int) {
 			p.WriteByte(' ')
 		}
 		p.print(n.args[0], tightest)
-	case binary:
+	case infix:
 		own := tightness[n.text]
 		left, right := own, own+1
 		if n.text == "^" {
@@ -94,7 +94,7 @@ func hold(n *node) int {
 		return loosest
 	case between:
 		return tightness["and"] // as what the parser makes of it
-	case binary:
+	case infix:
 		return tightness[n.text]
 	case unary:
 		return tightness["*"] // more than a product wants of its left, less than that of its right

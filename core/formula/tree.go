@@ -31,7 +31,7 @@ const (
 	index   // args[0][args[1]]
 	slice   // args[0][args[1]:args[2]], of which either may be nil
 	unary   // text args[0]
-	binary  // args[0] text args[1]
+	infix   // args[0] text args[1]
 	between // args[0] < args[1] < args[2] …, with the operators in text
 	choice  // args[0] ? args[1] : args[2]
 	let     // let text = args[0]; args[1]
@@ -115,7 +115,7 @@ func (r *reader) with(k kind, text string, at, depth int, args ...ast.Node) (*no
 			continue
 		}
 		below := depth + 1
-		if k == binary && i == 0 {
+		if k == infix && i == 0 {
 			below = depth // a long sum is not deep
 		}
 		arg, err := r.read(a, below)
@@ -178,7 +178,7 @@ func (r *reader) binary(n *ast.BinaryNode, at, depth int) (*node, error) {
 	if ops, operands := comparisons(n); len(ops) > 1 {
 		return r.with(between, strings.Join(ops, " "), at, depth, operands...)
 	}
-	return r.with(binary, op, at, depth, n.Left, n.Right)
+	return r.with(infix, op, at, depth, n.Left, n.Right)
 }
 
 // comparisons takes a < b < c apart. The parser makes a < b and b < c of it, with one b: read as
