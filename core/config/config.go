@@ -205,6 +205,15 @@ func (c *Config) Functions() []string {
 	return c.FixedFunctions()
 }
 
+// Used are the functions of the registry that the run needs as it begins: those of bonus, priorities and
+// F, of a formula those that it names.
+func (c *Config) Used() (names []string) {
+	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) {
+		names = append(names, relevance.Named(name)...)
+	}
+	return names
+}
+
 // HasModels returns why the generator has no models of the dynamics whose predictions can be compared;
 // nil: it has.
 func (c *Config) HasModels() error {
@@ -224,6 +233,8 @@ func (c *Config) CanMeet(name string) error {
 	spec, err := relevance.Find(name)
 	learner, _ := c.Agent.Spec() // Validate has looked at the error
 	switch {
+	case err == nil && relevance.IsFormula(name) && c.Explores():
+		return fmt.Errorf("relevance is a formula, and learner %s learns from F of generated rows: want the name of a function", learner.Name)
 	case err == nil && spec.Learning == relevance.LearnsWithGenerator:
 		if err := c.HasModels(); err != nil {
 			return fmt.Errorf("relevance %q: %w", name, err)

@@ -245,7 +245,37 @@ func (c *Config) CanMake(t task.Task) error {
 	if is.NStep > t.EpisodeSteps && !t.Terminates { // before a true end a row may have fewer env steps
 		return fmt.Errorf("configuration: agent.%s.n_step is %d, but an episode of task %s has %d env steps: want at most %[4]d, or a smaller environment.action_repeat", s.Name, is.NStep, t.Name, t.EpisodeSteps)
 	}
+	if err := c.checkFormulas(t); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
 	return c.ValidateSettings()
+}
+
+// checkFormulas says what is wrong with the formulas of F for the rows of a task, also those that are
+// planned.
+func (c *Config) checkFormulas(t task.Task) error {
+	shape, names := c.Rows(t), t.Names
+	if c.Fills() {
+		names = nil // rows are of the learner's own
+	}
+	if err := relevance.Check(c.Knobs.Relevance, shape, names); err != nil {
+		return fmt.Errorf("relevance: %w", err)
+	}
+	for _, text := range c.Schedule {
+		s, err := knob.ParseScheduled(text)
+		if err != nil || s.Knob != "relevance" {
+			continue
+		}
+		k, _ := knob.Find(s.Knob)
+		v, err := k.Parse(s.Value)
+		if err == nil {
+			err = relevance.Check(v.Text, shape, names)
+		}
+		if err != nil {
+			return fmt.Errorf("schedule %q: %w", text, err)
+		}
+	}
+	return nil
 }
 
 // ValidateSettings checks what Validate leaves out: the settings of the generator and of the
@@ -258,7 +288,7 @@ func (c *Config) ValidateSettings() error {
 			}
 		}
 	}
-	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) { // others are refused when they are chosen
+	for _, name := range c.Used() { // others are refused when they are chosen
 		if settings, can := c.Relevance.Of(name).(interface{ ValidateCopies(copies int) error }); can {
 			if err := settings.ValidateCopies(c.Environment.InLockstep()); err != nil {
 				return err

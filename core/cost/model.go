@@ -121,12 +121,16 @@ func refits(c *config.Config, s *knob.Settings, step int) (n, rows int) {
 
 // owed is how much work F's model has to make up for at each refit: if the learner makes D_real again
 // then, all of its updates, up to a limit. Models that learn from what was seen owe nothing.
-func owed(c *config.Config, s *knob.Settings) int {
-	if !c.Fills() || !slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), s.Relevance) || relevance.Observes(c.Relevance.Of(s.Relevance), c.Sight()) {
-		return 0
+func owed(c *config.Config, s *knob.Settings) (updates int) {
+	trained := relevance.NamesOf(relevance.LearnsInSteps)
+	for _, name := range relevance.Named(s.Relevance) {
+		if !c.Fills() || !slices.Contains(trained, name) || relevance.Observes(c.Relevance.Of(name), c.Sight()) {
+			continue
+		}
+		pace := c.Relevance.Pace(name)
+		updates += min(pace.Warmup, c.EnvSteps(s.RefitEvery)/max(1, pace.Every))
 	}
-	pace := c.Relevance.Pace(s.Relevance)
-	return min(pace.Warmup, c.EnvSteps(s.RefitEvery)/max(1, pace.Every))
+	return updates
 }
 
 // Century is longer than anything takes, whatever results say.

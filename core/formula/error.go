@@ -1,9 +1,9 @@
 package formula
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -46,14 +46,13 @@ func (e *Error) Caret() string {
 	if to < len(line) {
 		text += "…"
 	}
-	return strings.ReplaceAll(text, "\t", " ") + "\n" + strings.Repeat(" ", lead) + "^"
+	return strings.Map(printed, text) + "\n" + strings.Repeat(" ", lead) + "^"
 }
 
-// Caret returns the two lines that show where a formula is wrong, if err is of a formula.
-func Caret(err error) (lines string, is bool) {
-	var e *Error
-	if !errors.As(err, &e) {
-		return "", false
+// printed is what a terminal gets for a character of a formula.
+func printed(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
 	}
-	return e.Caret(), true
+	return ' '
 }

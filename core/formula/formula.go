@@ -96,21 +96,37 @@ func (f *Formula) String() string {
 // constants are none of them.
 func (f *Formula) Uses() []string {
 	var names []string
-	var visit func(n *node)
-	visit = func(n *node) {
-		if n == nil {
-			return
-		}
+	f.visit(func(n *node) {
 		_, function := functions[n.text]
 		_, constant := constants[n.text]
 		used := n.kind == name && !n.variable && !constant || n.kind == call && !function
 		if used && !slices.Contains(names, n.text) {
 			names = append(names, n.text)
 		}
+	})
+	return names
+}
+
+// Whole says whether the formula has functions of a whole column.
+func (f *Formula) Whole() (whole bool) {
+	f.visit(func(n *node) {
+		form := functions[n.text].form
+		whole = whole || n.kind == call && (form == ofColumn || form == ofMix)
+	})
+	return whole
+}
+
+// visit calls do with every part, in the order of the text.
+func (f *Formula) visit(do func(n *node)) {
+	var visit func(n *node)
+	visit = func(n *node) {
+		if n == nil {
+			return
+		}
+		do(n)
 		for _, a := range n.args {
 			visit(a)
 		}
 	}
 	visit(f.root)
-	return names
 }

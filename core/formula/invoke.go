@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -16,18 +17,20 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// arity says what is wrong with the number of arguments of a call, or "".
+func (f function) arity(name string, given int) string {
+	thing := map[form]string{ofVector: "vector", ofTwo: "vector"}[f.form]
+	switch {
+	case f.least == f.most && given != f.least:
+		return fmt.Sprintf("%s takes %s, not %d: %s%s", name, count(f.least, cmp.Or(thing, "number")), given, name, f.usage)
+	case given < f.least || given > f.most:
+		return fmt.Sprintf("%s takes %d to %d arguments, not %d: %s%s", name, f.least, f.most, given, name, f.usage)
+	}
+	return ""
+}
+
 // function compiles the call of a function.
 func (b *builder) function(n *node, f function) (value, error) {
-	thing := map[form]string{ofVector: "vector", ofTwo: "vector"}[f.form]
-	if thing == "" {
-		thing = "number"
-	}
-	switch given := len(n.args); {
-	case f.least == f.most && given != f.least:
-		return value{}, b.fail(n, "%s takes %s, not %d: %s%s", n.text, count(f.least, thing), given, n.text, f.usage)
-	case given < f.least || given > f.most:
-		return value{}, b.fail(n, "%s takes %d to %d arguments, not %d: %s%s", n.text, f.least, f.most, given, n.text, f.usage)
-	}
 	switch f.form {
 	case ofEach:
 		v, err := b.numeric(n.args[0])

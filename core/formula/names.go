@@ -3,6 +3,7 @@ package formula
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"pgrlab/core/spelling"
 )
@@ -83,19 +84,44 @@ func (b *builder) quantity(n *node, of string) (Quantity, error) {
 }
 
 // unknown is the error of a name that stands for nothing.
-func (b *builder) unknown(n *node) error {
-	known, what := b.names.Names(), "quantity"
+func (b *builder) unknown(n *node) error { return b.formula.unknown(n, b.names.Names()) }
+
+func (f *Formula) unknown(n *node, known []string) error {
+	fail := func(format string, args ...any) error {
+		return &Error{What: fmt.Sprintf(format, args...), Formula: f.text, At: n.at}
+	}
+	what := "quantity"
 	if n.kind == call {
 		what = "function"
-		for _, f := range Functions() {
-			known = append(known, f.Name)
+		for _, of := range Functions() {
+			known = append(known, of.Name)
 		}
-	} else if f, is := functions[n.text]; is {
-		return b.fail(n, "%s is a function: write %s%s", n.text, n.text, f.usage)
+	} else if of, is := functions[n.text]; is {
+		return fail("%s is a function: write %s%s", n.text, n.text, of.usage)
 	}
 	near := spelling.Near(n.text, known)
 	if len(near) == 0 {
-		return b.fail(n, "no %s %q", what, n.text)
+		return fail("no %s %q", what, n.text)
 	}
-	return b.fail(n, "no %s %q (did you mean %s?)", what, n.text, near[0])
+	return fail("no %s %q (did you mean %s?)", what, n.text, near[0])
+}
+
+// Known returns the error of the first name that is not among the known ones; nil if all are.
+func (f *Formula) Known(known []string) error {
+	for _, name := range f.Uses() {
+		if !slices.Contains(known, name) {
+			return f.unknown(f.find(name), slices.Clone(known))
+		}
+	}
+	return nil
+}
+
+// find returns the first place of a name.
+func (f *Formula) find(name string) (found *node) {
+	f.visit(func(n *node) {
+		if found == nil && n.text == name {
+			found = n
+		}
+	})
+	return found
 }

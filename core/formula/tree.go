@@ -78,7 +78,7 @@ func (r *reader) read(from ast.Node, depth int) (*node, error) {
 	case *ast.SliceNode:
 		return make(slice, "", n.Node, n.From, n.To)
 	case *ast.BuiltinNode:
-		return make(call, n.Name, n.Arguments...)
+		return r.call(n.Name, n.Arguments, at, depth)
 	case *ast.CallNode:
 		callee, err := r.read(n.Callee, depth+1)
 		if err != nil {
@@ -87,7 +87,7 @@ func (r *reader) read(from ast.Node, depth int) (*node, error) {
 		if callee.kind != name || callee.variable {
 			return nil, r.fail(at, "only a function has arguments in brackets")
 		}
-		return r.with(call, callee.text, callee.at, depth, n.Arguments...)
+		return r.call(callee.text, n.Arguments, callee.at, depth)
 	case *ast.UnaryNode:
 		if n.Operator == "+" {
 			return r.read(n.Node, depth+1)
@@ -125,6 +125,16 @@ func (r *reader) with(k kind, text string, at, depth int, args ...ast.Node) (*no
 		n.args = append(n.args, arg)
 	}
 	return n, nil
+}
+
+// call makes a call of a function with as many arguments as it takes, or of what only a caller knows.
+func (r *reader) call(name string, args []ast.Node, at, depth int) (*node, error) {
+	if f, known := functions[name]; known {
+		if wrong := f.arity(name, len(args)); wrong != "" {
+			return nil, r.fail(at, "%s", wrong)
+		}
+	}
+	return r.with(call, name, at, depth, args...)
 }
 
 // member is x[i], or a name with a dot. The parser does not tell x["speed"] from x.speed; here the

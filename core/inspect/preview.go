@@ -30,8 +30,8 @@ type Source interface {
 	// NewModel makes a model of the function that is not the run's.
 	NewModel(name string) (*relevance.Model, error)
 	// Owed is how many units of work a model has to do before it can score: updates that
-	// it missed, or transitions to count.
-	Owed(name string) int
+	// it missed, or transitions of so many to count.
+	Owed(name string, rows int) int
 	// NextRefit is the env step of the refit under way, or else of the next one.
 	NextRefit() int
 	// RefitTakes is the time of a refit with the function of that name, of which F of a row and a
@@ -84,9 +84,9 @@ func (p *preview) plan(k knob.Knob) (work func() error, err error) {
 	switch {
 	case !k.Previewable:
 		return nil, fmt.Errorf("%s does not change what the present generator makes: %s can be previewed", k.Name, previewable())
-	case k.Name == "relevance" && then != none && !p.Source.Learned(then):
+	case k.Name == "relevance" && p.lacks(then) != "":
 		p.Relevance = then
-		return func() error { return p.price(then) }, nil
+		return func() error { return p.price(p.lacks(then)) }, nil
 	case k.Name == "relevance":
 		p.sayReady(then)
 	case k.Use&knob.UsePrompts != 0 && now == none:
@@ -104,11 +104,51 @@ func (p *preview) plan(k knob.Knob) (work func() error, err error) {
 		p.Relevance = now // the preview shows the old F without a condition
 	}
 	if p.Relevance != none {
-		if p.f, err = p.Function(p.Relevance); err != nil {
+		if p.f, err = p.function(p.Relevance); err != nil {
 			return nil, err
 		}
 	}
 	return p.make, nil
+}
+
+// lacks is the first function of those that F of that name needs which has not learned; "" if all have.
+// A formula itself is measured for the preview.
+func (p *preview) lacks(name string) string {
+	for _, need := range relevance.Named(name) {
+		if need != none && !p.Source.Learned(need) {
+			return need
+		}
+	}
+	return ""
+}
+
+// function returns the run's function of that name, or a formula that is not measured yet.
+func (p *preview) function(name string) (*relevance.Model, error) {
+	if relevance.IsFormula(name) && !p.Source.Learned(name) {
+		return p.NewModel(name)
+	}
+	return p.Function(name)
+}
+
+// measure measures a formula that is not the run's on a sample of the real transitions.
+func (p *preview) measure() error {
+	whole := p.f.Whole
+	if whole == nil || whole.Measured() {
+		return nil
+	}
+	some := p.View.Real.Spread(p.f.AtOnce(ScoreRows))
+	p.View.Real.Gather(p.Scratch, 0, some)
+	if !p.f.Tells(p.Scratch, len(some)) {
+		return nil
+	}
+	for pass := range whole.Passes() {
+		whole.BeginPass(pass)
+		if err := whole.Observe(pass, p.Scratch, len(some)); err != nil {
+			return err
+		}
+		whole.EndPass(pass)
+	}
+	return p.yield()
 }
 
 // previewable names the knobs that can be previewed.
@@ -127,6 +167,9 @@ func previewable() string {
 // compares them.
 func (p *preview) make() error {
 	if p.f != nil {
+		if err := p.measure(); err != nil {
+			return err
+		}
 		if err := p.score(); err != nil {
 			return err
 		}

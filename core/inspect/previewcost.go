@@ -60,7 +60,7 @@ func (p *preview) price(name string) error {
 		}
 		score = p.Now().Sub(begin) / time.Duration(len(slots))
 	}
-	p.sayCost(name, fmt.Sprintf(what, knob.FormatCount(p.Owed(name))), score, warm)
+	p.sayCost(name, fmt.Sprintf(what, knob.FormatCount(p.Owed(name, p.View.Real.Len()))), score, warm)
 	return p.yield()
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 	"pgrlab/core/spelling"
 )
@@ -210,6 +211,13 @@ func Near(name string) []string {
 func (k Knob) Parse(text string) (Value, error) {
 	text = strings.TrimSpace(text)
 	if k.Kind == KindChoice {
+		if k.TakesFormulas() && !slices.Contains(k.Choices, text) {
+			formula, err := relevance.Canonical(text)
+			if err != nil {
+				return Value{}, fmt.Errorf("%s: %w", k.Name, err)
+			}
+			text = formula
+		}
 		v := Choice(text)
 		return v, k.Check(v)
 	}
@@ -226,6 +234,12 @@ func (k Knob) Parse(text string) (Value, error) {
 
 // Check says what is wrong with a value, or returns nil.
 func (k Knob) Check(v Value) error {
+	if k.TakesFormulas() && relevance.IsFormula(v.Text) {
+		if _, err := relevance.Canonical(v.Text); err != nil {
+			return fmt.Errorf("%s: %w", k.Name, err)
+		}
+		return nil
+	}
 	x, good := v.Number, false
 	switch k.Kind {
 	case KindChoice:
@@ -251,6 +265,9 @@ func (k Knob) Check(v Value) error {
 
 // Range says in words which values are allowed: "a count from 1 to 40".
 func (k Knob) Range() string {
+	if k.TakesFormulas() {
+		return "one of " + strings.Join(k.Choices, ", ") + ", or a formula, as =rank(td) + rank(curiosity)"
+	}
 	if k.Kind == KindChoice {
 		return "one of " + strings.Join(k.Choices, ", ")
 	}
@@ -260,6 +277,9 @@ func (k Knob) Range() string {
 	}
 	return fmt.Sprintf("a %s %s to %s", k.Kind, from, Number(k.Max))
 }
+
+// TakesFormulas says whether a value may also be a formula, "=" and its text.
+func (k Knob) TakesFormulas() bool { return k.Name == "relevance" }
 
 // Format writes a value for people.
 func (k Knob) Format(v Value) string { return v.String() }

@@ -183,3 +183,33 @@ func TestEverySymbolCanBeTyped(t *testing.T) {
 		}
 	}
 }
+
+// A value of F is a name or a formula, which is kept in its canonical form.
+func TestFormulasAreValuesOfRelevance(t *testing.T) {
+	k, err := Find("F")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"td-signed": "td-signed", "=0.70*rank( td )": "=0.7 * rank(td)", " abs(td)+0.1*curiosity ": "=abs(td) + 0.1 * curiosity", "=td": "=td",
+	} {
+		if v, err := k.Parse(text); err != nil || v.Text != want || k.Check(v) != nil {
+			t.Errorf("%q is read as %q (%v), want %q", text, v.Text, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"curiousity":    `relevance: "curiousity" is no choice: did you mean "curiosity"?`,
+		"=curiousity":   `relevance: no quantity "curiousity" (did you mean curiosity?) (column 1)`,
+		"0.5*td + ":     "relevance: the formula ends too early (column 9)",
+		"=":             "relevance: the formula is empty (column 1)",
+		"=sqrt(td, td)": "relevance: sqrt takes one number, not 2: sqrt(x) (column 1)",
+	} {
+		_, err := k.Parse(text)
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+	if v := k.Next(Choice("=td"), 1); v.Text != k.Choices[0] {
+		t.Errorf("after a formula comes %q", v.Text)
+	}
+}

@@ -110,7 +110,7 @@ func TestTransactions(t *testing.T) {
 			[]asked{{"fit to 4", "guidence", "1", false}, {"fit to 4", "guidance", "-1", false}, {"fit to 4", "guidance", "2", false},
 				{"fit to 4", "relevance", "dt", false}, {"fit to 4", "utd", "2.5", false}},
 			`refused: unknown knob "guidence": did you mean "guidance"?; refused: guidance: -1 is out of range: want a number from 0 to 10; ` +
-				"refused: guidance is 2 already; refused: relevance: \"dt\" is no choice: want one of curiosity, disagreement, rnd, count, eco, ensemble, return, reward, td, td-signed, none; " +
+				"refused: guidance is 2 already; refused: relevance: \"dt\" is no choice: want one of curiosity, disagreement, rnd, count, eco, ensemble, return, reward, td, td-signed, none, or a formula, as =rank(td) + rank(curiosity); " +
 				"refused: utd: 2.5 is out of range: want a count from 1 to 40; " +
 				"refit of 10 at 20; refit of 10 at 40"},
 	} {

@@ -22,14 +22,19 @@ func (x *experiment) diverged(who int, doing string, err error) error {
 	if !errors.As(err, &where) {
 		return err
 	}
+	said, fate := where.Error(), x.fate(doing, where)
+	if undefined := (*relevance.Undefined)(nil); errors.As(err, &undefined) {
+		said = undefined.Said
+		fate = said + ": change the formula"
+	}
 	var obs *event.DivergedObs
 	if !x.gate.blamed[faultLoss] {
 		obs = x.checkpoints.keepLast()
 		x.emit(event.TypeDiverged, who, event.Diverged{
-			Doing: doing, Position: x.position, Program: where.Program, Op: where.Op, Tensor: where.Tensor, Error: where.Error(), Obs: obs,
+			Doing: doing, Position: x.position, Program: where.Program, Op: where.Op, Tensor: where.Tensor, Error: said, Obs: obs,
 		})
 	}
-	x.gate.fault(faultLoss, x.fate(doing, where), waysOn(obs,
+	x.gate.fault(faultLoss, fate, waysOn(obs,
 		"pgrlab --resume %[1]s goes on after it, on a screen, where knobs can be lowered; pgrlab fork %[1]s@%[2]s --set KNOB=VALUE begins before it"))
 	return nil
 }

@@ -140,7 +140,7 @@ func refitTakes(u cost.Units, s *knob.Settings, r *replica.Replica) time.Duratio
 	if r.Parts.Fills { // the refit will have more rows than there are now
 		rows = r.Config.CollectedBy(r.Stepped)
 	}
-	return u.Refit(s, rows, r.Functions.Owed(s.Relevance))
+	return u.Refit(s, rows, r.Functions.Owed(s.Relevance, r.Real.Len()))
 }
 
 // changesOf returns the changes of a schedule that will be made. It leaves out notes: nothing waits for

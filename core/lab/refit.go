@@ -91,7 +91,7 @@ func (f *refit) startScoring(rows int) {
 	f.begins(name)(redo.Scoring)
 	owed := 0
 	for _, m := range f.members {
-		owed = max(owed, m.Functions.Owed(name))
+		owed = max(owed, m.Functions.Owed(name, rows))
 		m.Synthesis.StartScoring(name)
 	}
 	f.place.total = owed + rows
@@ -128,9 +128,7 @@ func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 		defer f.meter.MeasureWarming(f.members[0].Synthesis.Bound(), &n)()
 		made := make([]int, len(f.members))
 		m, err := f.each(knob.Score, func(m *replica.Replica) (err error) {
-			if own := m.Synthesis.Owed(owed); done < own {
-				made[m.Index], err = m.Functions.Warm(m.Synthesis.Bound(), done, own)
-			}
+			made[m.Index], err = m.Functions.Warm(m.Synthesis.Bound(), done, owed, rows)
 			return err
 		})
 		n = slices.Max(made)
@@ -141,9 +139,14 @@ func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 	n = f.members[0].Synthesis.ScoreSlice(rows - first)
 	m, err := f.each(knob.Score, func(m *replica.Replica) error {
 		if left := m.Real.Len() - first; left > 0 {
-			return m.Synthesis.Score(first, min(n, left))
+			if err := m.Synthesis.Score(first, min(n, left)); err != nil {
+				return err
+			}
 		}
-		return nil
+		if first+n < rows {
+			return nil
+		}
+		return m.Synthesis.Finite()
 	})
 	return n, f.abandonIf(m, doingScores, err)
 }

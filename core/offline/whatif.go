@@ -254,12 +254,27 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 // scoreReal writes F of the real rows by a function that the run may not have used. In that case
 // its model first learns from these rows, with as many updates as the run has env steps.
 func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) error {
-	built := w.m.Functions.Built(name)
+	learning := slices.DeleteFunc(relevance.Named(name), func(need string) bool {
+		return w.m.Functions.Built(need) || !slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), need)
+	})
 	f, err := w.m.Functions.Build(name)
 	if err != nil {
 		return err
 	}
-	if !built && slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), name) {
+	if err := w.learn(learning, breathe); err != nil {
+		return err
+	}
+	if len(learning) == 0 || relevance.IsFormula(name) {
+		if err := catchUp(w.m, name, breathe); err != nil {
+			return err
+		}
+	}
+	return w.m.ScoreRing(dst, f, w.m.Real, breathe)
+}
+
+// learn makes as many updates of some models as the run has env steps.
+func (w *whatIf) learn(names []string, breathe func() error) error {
+	for _, name := range names {
 		for range w.config.EnvSteps(w.loop.Loop.Step) {
 			if err := w.m.Functions.Update(name); err != nil {
 				return err
@@ -268,17 +283,16 @@ func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) err
 				return err
 			}
 		}
-	} else if err := catchUp(w.m, name, breathe); err != nil {
-		return err
 	}
-	return w.m.ScoreRing(dst, f, w.m.Real, breathe)
+	return nil
 }
 
 // catchUp makes the model of that name do what it owes before it scores, as the run would: it may
 // have missed updates while another F was chosen, and counts are taken again.
 func catchUp(m *replica.Replica, name string, breathe func() error) error {
-	for done, owed := 0, m.Functions.Owed(name); done < owed; {
-		n, err := m.Functions.Warm(name, done, owed)
+	rows := m.Real.Len()
+	for done, owed := 0, m.Functions.Owed(name, rows); done < owed; {
+		n, err := m.Functions.Warm(name, done, owed, rows)
 		if err != nil {
 			return err
 		}

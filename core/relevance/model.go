@@ -16,7 +16,9 @@ type Model struct {
 	Steps  Trained // gradient steps during the run
 	Parted Parted  // the same steps, if they are made in parts
 	Counts Counted
+	Whole  Measured
 	Rounds Episodic
+	Terms  Terms       // of a formula
 	Known  func() bool // whether F is known yet, of a function that learns with the generator
 
 	Scale float64 // the ratio of the paper's F to that of Score
@@ -53,6 +55,7 @@ func Of(f Function) *Model {
 	m.Steps, _ = f.(Trained)
 	m.Parted, _ = f.(Parted)
 	m.Counts, _ = f.(Counted)
+	m.Whole, _ = f.(Measured)
 	m.Rounds, _ = f.(Episodic)
 	if f, is := f.(Fitted); is {
 		m.Known = f.Known
@@ -74,6 +77,11 @@ func Of(f Function) *Model {
 		f = made.Trained
 	}
 	_, m.skips = f.(skipsRespawns)
+	if e, is := f.(*expression); is {
+		e.inherit(m)
+	} else if e, is := f.(*measured); is {
+		e.inherit(m)
+	}
 	return m
 }
 

@@ -42,6 +42,9 @@ const (
 	// LearnsInRounds marks a function that is given every env step of a learner that keeps
 	// rollouts, and learns from them in rounds: an Episodic.
 	LearnsInRounds
+	// LearnsFromAll marks a formula that is measured on all real transitions before each scoring: a
+	// Measured.
+	LearnsFromAll
 	// LearnsWithGenerator marks a function of what the generator's models predict (Deps.Models): a
 	// Fitted.
 	LearnsWithGenerator
@@ -129,6 +132,7 @@ func register(s Spec) Spec {
 		panic("relevance: " + s.Name + " has to have a Cadence if, and only if, it learns in steps")
 	}
 	specs.Add(s)
+	nameable(s)
 	return s
 }
 
@@ -174,9 +178,14 @@ func NamesOf(how Learning) (names []string) {
 	return names
 }
 
-// Find returns the relevance function of that name. An unknown name is an error that
-// names the nearest one.
-func Find(name string) (Spec, error) { return specs.Find(name) }
+// Find returns the relevance function of that name, which may be a formula. An unknown name is an error
+// that names the nearest one.
+func Find(name string) (Spec, error) {
+	if IsFormula(name) {
+		return found(name)
+	}
+	return specs.Find(name)
+}
 
 // New makes the relevance function of that name.
 func New(name string, d Deps) (*Model, error) {

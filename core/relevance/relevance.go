@@ -55,6 +55,21 @@ type Counted interface {
 	Seen() uint64
 }
 
+// Measured is a Saved with functions of a whole column: it is measured on all real transitions before
+// each scoring, and then scores any transitions against these.
+type Measured interface {
+	Saved
+	// Passes is how many times all real transitions are observed, at least one.
+	Passes() int
+	// BeginPass begins one of the passes, EndPass ends it. Between them Observe is given all transitions,
+	// in their order.
+	BeginPass(pass int)
+	Observe(pass int, b *replay.Batch, rows int) error
+	EndPass(pass int)
+	// Measured says whether the last pass has ended since the first one began.
+	Measured() bool
+}
+
 // Episodic is a Saved whose F of a transition depends on what the transition's episode has met
 // before. It is given every env step, in order, and returns F of its transitions then. A caller
 // that keeps rows keeps F in their notes, where Score reads it, NaN for rows that were met before the

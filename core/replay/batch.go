@@ -19,6 +19,9 @@ type Batch struct {
 	Weight []float32
 	// Notes [Size] are the notes of the rows; nil if the rings that they came from keep none.
 	Notes []Note
+	// Ages [Size] is how many rows were added to the ring since; nil if they are not asked for. They
+	// are 0 for rings without ages, such as those of generated rows. They are for batches without Share.
+	Ages []float32
 	// Share returns a function that does the parts of some work concurrently and waits for all of
 	// them; nil: the caller copies its rows alone. It is set by the owner of the memory, who knows
 	// the cores.
@@ -94,6 +97,7 @@ func (r *Ring) Gather(b *Batch, at int, rows []int) {
 			if b.Frames != nil {
 				r.look(b, at+i, row)
 			}
+			r.age(b, at+i, row)
 		}
 		at, rows = at+len(some), rows[len(some):]
 	}

@@ -16,6 +16,7 @@ type Ring struct {
 	chunks   [][]float32
 	sight    Sight  // nil: rows were made from no frames
 	noted    bool   // it keeps notes
+	aged     bool   // it tells the ages of rows
 	notes    []Note // by slots, as far as they were filled
 }
 
@@ -142,6 +143,21 @@ func (r *Ring) GatherRange(b *Batch, first, n int) {
 		if b.Frames != nil {
 			r.look(b, i, first+i)
 		}
+		r.age(b, i, first+i)
+	}
+}
+
+// Ages makes Gather and GatherRange tell the ages of rows.
+func (r *Ring) Ages() { r.aged = true }
+
+// age writes the age of the row in a slot to transition i of a batch that asks for it.
+func (r *Ring) age(b *Batch, i, slot int) {
+	switch {
+	case b.Ages == nil:
+	case r.aged:
+		b.Ages[i] = float32((r.next - 1 - slot + r.capacity) % r.capacity)
+	default:
+		b.Ages[i] = 0
 	}
 }
 

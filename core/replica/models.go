@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
@@ -47,14 +46,21 @@ type Functions struct {
 	mixers map[string]replay.Mixer     // that sample their batches, by name
 }
 
-// Built says whether the replica has what the function of that name needs: no model, or one
-// that has learned something, and has not just begun to count again.
+// Built says whether the replica has what the function of that name needs: no models, or ones
+// that have learned something, and have not just begun to count or to measure again.
 func (o *Functions) Built(name string) bool {
+	return !slices.ContainsFunc(relevance.Needs(name), func(need string) bool { return !o.ready(need) })
+}
+
+// ready is Built for one function that another needs.
+func (o *Functions) ready(name string) bool {
 	r := o.of
 	m := o.built[name]
 	switch {
 	case m == nil:
 		return !learns(name)
+	case m.Whole != nil:
+		return m.Whole.Measured() && r.Counting != name
 	case m.Counts != nil:
 		return m.Counts.Seen() > 0 && r.Counting != name
 	case m.Rounds != nil:
@@ -70,7 +76,7 @@ func (o *Functions) Built(name string) bool {
 // uses says whether F, a bonus or priorities come from the model of that name.
 func (o *Functions) uses(now Now, name string) bool {
 	r := o.of
-	return now.Settings.Relevance == name || slices.Contains(r.Config.FixedFunctions(), name)
+	return slices.Contains(relevance.Needs(now.Settings.Relevance), name) || slices.Contains(r.Config.FixedFunctions(), name)
 }
 
 // Train makes one update of each trained model in use that is due after a critic update,
@@ -180,60 +186,6 @@ func (o *Functions) mixerOf(name string) replay.Mixer {
 	return mixer
 }
 
-// Owed is how many units of work the model of that name has to do before the next scoring:
-// updates that it missed while another F was chosen, up to a limit, or their parts, or transitions
-// to count. Warm does this work.
-func (o *Functions) Owed(name string) int {
-	r := o.of
-	switch s, _ := relevance.Find(name); s.Learning {
-	case relevance.LearnsInSteps:
-		return min(r.stateOf(name).Missed, r.Config.Relevance.Pace(name).Warmup) * o.parts(name)
-	case relevance.LearnsAnew:
-		return r.Real.Len()
-	}
-	return 0
-}
-
-// modelUpdates is how many updates a slice of a trained model's warm-up makes. A
-// model that sees makes one, because an update on frames may be 13 GFLOP, or a part of one.
-const modelUpdates = 4
-
-// Warm does some of the units that the model of that name owes, from done on, and returns how
-// many. If scoring is given up before all are done, the model still owes the rest.
-func (o *Functions) Warm(name string, done, owed int) (n int, err error) {
-	r := o.of
-	m := o.built[name]
-	if m == nil {
-		return 0, fmt.Errorf("train %s: it has no model", name)
-	}
-	if m.Counts != nil {
-		n = min(m.AtOnce(inspect.ScoreRows), owed-done)
-		if done == 0 {
-			r.Real.Gather(r.scratch, 0, r.Real.Spread(inspect.ScoreRows))
-			m.Counts.Begin(r.scratch, min(inspect.ScoreRows, owed))
-		}
-		if r.Counting = name; done+n >= owed {
-			r.Counting = ""
-		}
-		r.Real.Gather(r.scratch, 0, r.Real.Oldest(done, n))
-		return n, m.Counts.Observe(r.scratch, n)
-	}
-	if o.parts(name) > 1 {
-		return 1, o.warmPart(name, done, owed)
-	}
-	n = min(modelUpdates, owed-done)
-	if m.Sees {
-		n = 1
-	}
-	for range n {
-		if err := o.Update(name); err != nil {
-			return 0, err
-		}
-	}
-	r.stateOf(name).Missed = owed - done - n
-	return n, nil
-}
-
 // Build makes the function of that name. A model is built when its function is
 // chosen for the first time, and kept.
 func (o *Functions) Build(name string) (*relevance.Model, error) {
@@ -241,8 +193,14 @@ func (o *Functions) Build(name string) (*relevance.Model, error) {
 	if made := o.built[name]; made != nil {
 		return made, nil
 	}
-	r.Observed.hold(name)
-	f, err := r.Parts.Relevance(name, r.Observed.log, r.Agent.Values, r.Generator, r.Seed)
+	var f *relevance.Model
+	var err error
+	if relevance.IsFormula(name) {
+		f, err = relevance.NewFormula(name, o.scope(o.Build))
+	} else {
+		r.Observed.hold(name)
+		f, err = r.Parts.Relevance(name, r.Observed.log, r.Agent.Values, r.Generator, r.Seed)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -253,11 +211,19 @@ func (o *Functions) Build(name string) (*relevance.Model, error) {
 	return f, nil
 }
 
+// scope is what formulas are computed from.
+func (o *Functions) scope(function func(name string) (*relevance.Model, error)) relevance.Scope {
+	r := o.of
+	return relevance.Scope{Shape: r.Parts.Shape, Names: r.Parts.Names, Function: function, Values: r.Agent.Values}
+}
+
 // Function returns the function of that name from what the replica has; one with a model only if
 // that has been built.
 func (o *Functions) Function(name string) (*relevance.Model, error) {
-	if learns(name) && o.built[name] == nil {
-		return nil, fmt.Errorf("relevance %q: its model has not been built yet", name)
+	for _, need := range relevance.Needs(name) {
+		if learns(need) && o.built[need] == nil {
+			return nil, fmt.Errorf("relevance %q: its model has not been built yet", need)
+		}
 	}
 	return o.Build(name)
 }
@@ -265,6 +231,9 @@ func (o *Functions) Function(name string) (*relevance.Model, error) {
 // NewModel makes an untrained model of the function of that name; the caller owns it.
 func (o *Functions) NewModel(name string) (*relevance.Model, error) {
 	r := o.of
+	if relevance.IsFormula(name) { // of the models that there are
+		return relevance.NewFormula(name, o.scope(o.Function))
+	}
 	f, err := r.Parts.Relevance(name, r.Observed.log, nil, r.Generator, r.Seed)
 	if err != nil {
 		return nil, err

@@ -53,9 +53,9 @@ func TestAWarmUpGoesOnBehindAnUpdateThatFails(t *testing.T) {
 		p := &parted{batch: replay.NewBatch(tinyShape, 2), fails: fails}
 		m.Functions.built["curiosity"] = relevance.Of(p)
 		*m.stateOf("curiosity") = modelState{Name: "curiosity", Missed: 3}
-		owed := m.Functions.Owed("curiosity")
+		owed := m.Functions.Owed("curiosity", 0)
 		for done := 0; done < owed; {
-			n, err := m.Functions.Warm("curiosity", done, owed)
+			n, err := m.Functions.Warm("curiosity", done, owed, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

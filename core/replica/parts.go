@@ -14,6 +14,7 @@ import (
 // Parts makes what a member consists of.
 type Parts struct {
 	Shape  replay.Shape    // of the rows of D_real and D_syn
+	Names  []string        // of the numbers of an observation in them; nil: unknown
 	Fills  bool            // the learner fills D_real, with rows of its own
 	Keep   experience.Keep // of the log; zero: there is none
 	Random bool            // actions are random until there is enough to learn from
@@ -43,8 +44,12 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 		seen.Ends, seen.Turning, seen.Directions = nil, nil, nil // they describe observations
 	}
 	deps.Device = dev
+	names := task.Names
+	if len(names) != shape.Obs {
+		names = nil // the learner makes rows of its own
+	}
 	return Parts{
-		Shape: shape, Fills: is.Fills(), Keep: c.Keeps(task), Random: is.Random, Explores: learner.Explores,
+		Names: names, Shape: shape, Fills: is.Fills(), Keep: c.Keeps(task), Random: is.Random, Explores: learner.Explores,
 		Learner: func(log *experience.Log, seed uint64) (*agent.Made, error) {
 			deps := deps
 			deps.Log, deps.Seed = log, seed

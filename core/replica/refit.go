@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
+	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -35,26 +36,13 @@ type Synthesis struct {
 // the function's model missed only those count that it owes.
 func (o *Synthesis) StartScoring(name string) {
 	r := o.of
-	if slices.Contains(trainedModels, name) {
-		r.stateOf(name).Missed = r.Functions.Owed(name) / r.Functions.parts(name)
-	}
+	r.Functions.forget(name)
 	o.scorer, o.scores = r.F, resized(o.scores, r.Real.Len())
 	clear(o.scores)
 }
 
 // Bound returns the name of the relevance function that StartScoring has bound.
 func (o *Synthesis) Bound() string { return o.scorer.Name() }
-
-// Owed returns how many of the units that the members of a cohort owe, at most that many, this one
-// itself does before it scores: a model that counts sees every transition of its member, updates are the
-// same for all.
-func (o *Synthesis) Owed(most int) int {
-	r := o.of
-	if o.scorer.Counts != nil {
-		return min(most, r.Real.Len())
-	}
-	return most
-}
 
 // mostUnjudged is the share of D_real's rows whose F may be unknown in a fit with conditions. Rows
 // with a reward that a learner keeps from before the first round are fewer.
@@ -105,6 +93,16 @@ func (o *Synthesis) Score(first, n int) error {
 	}
 	r.Real.GatherRange(r.scratch, first, n)
 	return o.scorer.Score(o.scores[first:first+n], r.scratch, n)
+}
+
+// Finite returns an error if F of some real transitions is not finite, of a function that says so only
+// when all are scored.
+func (o *Synthesis) Finite() error {
+	r := o.of
+	return o.scorer.Finite(o.scores, knob.FormatCount, func(i int) *replay.Batch {
+		r.Real.GatherRange(r.scratch, i, 1)
+		return r.scratch
+	})
 }
 
 // Scores returns F of every transition in D_real, in the order of its slots, as far as they are

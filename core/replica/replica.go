@@ -181,6 +181,8 @@ func (r *Replica) build() (err error) {
 		r.own("priorities", r.priorities)
 	}
 	r.scratch = replay.NewBatch(shape, inspect.ScoreRows)
+	r.scratch.Ages = make([]float32, inspect.ScoreRows)
+	r.Real.Ages()
 	if err := r.prepareBonus(); err != nil {
 		return err
 	}

@@ -90,8 +90,8 @@ func train(t *testing.T, m *Replica, s *knob.Settings, first, last int) {
 // refit scores, fits and generates.
 func refit(t *testing.T, m *Replica, s *knob.Settings, number uint64) {
 	t.Helper()
-	for done, owed := 0, m.Functions.Owed(s.Relevance); done < owed; {
-		n, err := m.Functions.Warm(s.Relevance, done, owed)
+	for done, owed := 0, m.Functions.Owed(s.Relevance, m.Real.Len()); done < owed; {
+		n, err := m.Functions.Warm(s.Relevance, done, owed, m.Real.Len())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,10 @@ func Main(ctx context.Context, d cli.Deps, args []string, stdin io.Reader, stdou
 		return cli.StatusDone
 	default:
 		fmt.Fprintln(errs, "pgrlab: "+cli.Line(err))
+		var where interface{ Caret() string } // of a formula that is wrong
+		if errors.As(err, &where) {
+			fmt.Fprintln(errs, "  "+strings.ReplaceAll(where.Caret(), "\n", "\n  "))
+		}
 	}
 	return cli.ExitStatus(err)
 }

@@ -111,6 +111,20 @@ func TestValuesEqualTheReference(t *testing.T) {
 	}
 	near(t, "Q", q, wantQ, 1e-5)
 	near(t, "δ", delta, wantDelta, 1e-5)
+	spread := make([]float32, n)
+	if err := s.Spread(spread, b.Obs, b.Act, n); err != nil {
+		t.Fatal(err)
+	}
+	var wantSpread []float64
+	for i := range n {
+		variance, mean := 0.0, ensemble(r.q, obs[i], act[i])
+		for _, net := range r.q {
+			d := net.forward(join(obs[i], act[i]))[0] - mean
+			variance += d * d / float64(len(r.q))
+		}
+		wantSpread = append(wantSpread, math.Sqrt(variance))
+	}
+	near(t, "the deviation of Q", spread, wantSpread, 1e-5)
 	if n := testing.AllocsPerRun(5, func() { _, _ = s.Q(q, b.Obs, n), s.TDError(delta, b, n) }); n > 0 {
 		t.Errorf("scoring allocates %v times", n)
 	}

@@ -43,7 +43,7 @@ type Agent struct {
 	choosing plan.ByRows[*choosing]
 	probes   *probe.Probes
 	// Estimates, a block of valueRows rows at a time.
-	returns, errors, samples, values plan.ByRows[*plan.Blocks]
+	returns, errors, samples, values, spreads plan.ByRows[*plan.Blocks]
 }
 
 // New initialises the weights and returns an agent; its programs are compiled when they
@@ -75,7 +75,7 @@ func create(c Config, dev device.Device, stream rng.Stream) (*Agent, error) {
 	s.probes = probe.New(dev, s.layers)
 	s.updaters.Compile, s.updaters.Most = s.newUpdater, keptSizes
 	s.actors.Compile, s.choosing.Compile = s.newActor, s.newChoosing
-	s.returns.Compile, s.errors.Compile, s.samples.Compile, s.values.Compile = s.compileReturns, s.compileErrors, s.compileSamples, s.compileValues
+	s.returns.Compile, s.errors.Compile, s.samples.Compile, s.values.Compile, s.spreads.Compile = s.compileReturns, s.compileErrors, s.compileSamples, s.compileValues, s.compileSpreads
 	if err := plan.Push(dev, s.nets.state()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -118,5 +118,5 @@ func (s *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.P
 // Close frees the compiled programs.
 func (s *Agent) Close() error {
 	choose, _ := s.choose.(*plan.Program)
-	return plan.Close(choose, s.rings, &s.updaters, &s.actors, &s.choosing, s.probes, &s.returns, &s.errors, &s.samples, &s.values)
+	return plan.Close(choose, s.rings, &s.updaters, &s.actors, &s.choosing, s.probes, &s.returns, &s.errors, &s.samples, &s.values, &s.spreads)
 }

@@ -2,6 +2,7 @@ package sac
 
 import (
 	"fmt"
+	"math"
 
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -98,6 +99,33 @@ func (s *Agent) compileValues(rows int) (*plan.Blocks, error) {
 	return plan.NewBlocks("value of actions", rows, s.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
 		obs, act := g.Input("s", rows, s.config.Obs), g.Input("a", rows, s.config.Act)
 		spec.Outputs = []*op.Node{s.nets.critics.value(g, obs, act, s.nets.critics.unperturbed(g))}
+		return []*op.Node{obs, act}, spec
+	})
+}
+
+// Spread writes the standard deviation over critics of Q(s,a) for rows observations obs [rows,O] and
+// actions act [rows,A] to dst [rows].
+func (s *Agent) Spread(dst, obs, act []float32, rows int) error {
+	o, a := s.config.Obs, s.config.Act
+	if err := enough("spread of values", rows, size{"observations", len(obs), o}, size{"actions", len(act), a}, size{"deviations", len(dst), 1}); err != nil {
+		return err
+	}
+	if err := s.estimate("spread of values", &s.spreads, 0, rows, [][]float32{obs, act}, dst); err != nil {
+		return err
+	}
+	for i, variance := range dst[:rows] {
+		dst[i] = float32(math.Sqrt(float64(variance)))
+	}
+	return nil
+}
+
+func (s *Agent) compileSpreads(rows int) (*plan.Blocks, error) {
+	return plan.NewBlocks("spread of values", rows, s.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
+		obs, act := g.Input("s", rows, s.config.Obs), g.Input("a", rows, s.config.Act)
+		q := s.nets.critics.apply(g, g.Concat(obs, act), s.nets.critics.unperturbed(g))
+		ones := g.Shift(g.Scale(q, 0), 1)
+		mean := g.RowScale(ones, g.MeanMembers(q)) // for each critic
+		spec.Outputs = []*op.Node{g.MeanMembers(g.Square(g.Sub(q, mean)))}
 		return []*op.Node{obs, act}, spec
 	})
 }
