@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -55,4 +56,13 @@ func printed(r rune) rune {
 		return r
 	}
 	return ' '
+}
+
+// Caret returns the two lines that show where a formula is wrong, if err is of a formula.
+func Caret(err error) (lines string, is bool) {
+	var e *Error
+	if !errors.As(err, &e) {
+		return "", false
+	}
+	return e.Caret(), true
 }
