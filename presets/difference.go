@@ -72,8 +72,15 @@ var judging = []string{
 	"evaluation.analyse_every", "evaluation.keep_every",
 }
 
+// starting are settings that say how the program of a task is started, or repeat what it says of itself.
+var starting = []string{"folder", "python", "timeout", "processes", "spec"}
+
 // Judges says whether a setting affects only what is known about a run, not what it does.
-func Judges(key string) bool { return slices.Contains(judging, key) }
+func Judges(key string) bool {
+	of, outside := strings.CutPrefix(key, "environment.outside.")
+	first, _, _ := strings.Cut(of, ".")
+	return slices.Contains(judging, key) || outside && slices.Contains(starting, first)
+}
 
 // UsualPrecision is what a GPU computes with unless another precision is asked for.
 const UsualPrecision = "tf32"

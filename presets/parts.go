@@ -29,7 +29,7 @@ func sameParts(file string, c *config.Config, own axes, layers *config.Config) e
 	}
 	of := ""
 	for _, method := range methodNames {
-		s, err := layAxes(axes{own.task, method, own.scale, own.observation})
+		s, err := layAxes(axes{own.task, method, own.scale, own.observation, own.choices})
 		if err != nil || !slices.Equal(has, partsOf(&s.config)) {
 			continue
 		}

@@ -22,6 +22,8 @@ type Choice struct {
 	Scale  string
 	// Observation is "state" or "pixels"; empty: the method's default.
 	Observation string
+	// Choices says of a task that another program simulates that the agent chooses among actions.
+	Choices bool
 }
 
 // DefaultPreset is the preset of an empty Choice.
@@ -78,7 +80,18 @@ func complete(c *config.Config) bool {
 }
 
 // axes names one of each axis; an empty observation is the method's default.
-type axes struct{ task, method, scale, observation string }
+type axes struct {
+	task, method, scale, observation string
+	choices                          bool // of a task without a document of its own
+}
+
+// document is the name of a task's documents: all tasks that other programs simulate have the same.
+func (a axes) document() string {
+	if strings.Contains(a.task, ":") {
+		return "outside"
+	}
+	return a.task
+}
 
 // resolve is Resolve with a record of which layer set what.
 func resolve(c Choice) (*stack, error) {
@@ -96,6 +109,8 @@ func resolve(c Choice) (*stack, error) {
 	}
 	own := axes{task: first(top.Task, defaultTask), method: first(top.Method, defaultMethod), scale: first(top.Scale, defaultScale)}
 	chosen := axes{task: first(c.Task, own.task), method: first(c.Method, own.method), scale: first(c.Scale, own.scale)}
+	own.choices = top.Environment.Outside.Spec.Choices > 0
+	chosen.choices = c.Choices || own.choices && chosen.task == own.task
 	own.observation = observed(own.method, top.Environment.Observation)
 	chosen.observation = observed(chosen.method, first(c.Observation, top.Environment.Observation))
 	s, err := layAxes(chosen)
@@ -134,18 +149,18 @@ func layAxes(a axes) (*stack, error) {
 		return nil, err
 	}
 	s := &stack{config: config.New(), notes: map[string]string{}}
-	for _, file := range []string{"base.toml", "task/" + a.task + ".toml", "method/" + a.method + ".toml"} {
+	for _, file := range []string{"base.toml", "task/" + a.document() + ".toml", "method/" + a.method + ".toml"} {
 		s.lay(file, read(file))
 	}
 	s.choose(a)
 	if err := s.observe(a.method, observed(a.method, a.observation)); err != nil {
 		return nil, err
 	}
-	for _, file := range []string{"task/" + a.task + "/" + s.config.Agent.Learner + ".toml", "scale/" + a.scale + ".toml"} {
+	for _, file := range []string{"task/" + a.document() + "/" + s.config.Agent.Learner + ".toml", "scale/" + a.scale + ".toml"} {
 		s.lay(file, read(file))
 	}
 	learner := "scale/" + a.scale + "/" + s.config.Agent.Learner
-	files := append([]string{learner + ".toml"}, withFamily(learner+"/", a.task, "")...)
+	files := append([]string{learner + ".toml"}, withFamily(learner+"/", a.document(), "")...)
 	if s.config.Fills() {
 		files = append(files, latentLayer(a.scale, s.config.Agent.Learner))
 	}
@@ -156,7 +171,7 @@ func layAxes(a axes) (*stack, error) {
 		}
 	}
 	files = append(files, withFamily("pair/", a.method, "@"+a.scale)...)
-	files = append(files, "pair/"+a.task+"@"+a.scale+".toml")
+	files = append(files, "pair/"+a.document()+"@"+a.scale+".toml")
 	for _, file := range files {
 		s.lay(file, read(file))
 	}
@@ -206,9 +221,10 @@ func (s *stack) choose(a axes) {
 	if s.err != nil {
 		return
 	}
-	for _, file := range []string{"task/" + a.task + ".toml", "method/" + a.method + ".toml"} {
+	for _, file := range []string{"task/" + a.document() + ".toml", "method/" + a.method + ".toml"} {
 		var l layer
-		if s.err = decode(file, read(file), &l); s.err != nil || !l.Choices {
+		isTask := strings.HasPrefix(file, "task/")
+		if s.err = decode(file, read(file), &l); s.err != nil || !l.Choices && !(isTask && a.choices) {
 			return
 		}
 	}

@@ -68,7 +68,7 @@ func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 // absent are the tables of parts that the run does not begin with, sorted, whose values are those of
 // the layers below the preset.
 func (s *stack) absent() (tables []string, err error) {
-	below, err := layAxes(axes{s.config.Task, s.config.Method, s.config.Scale, s.config.Environment.Observation})
+	below, err := layAxes(axes{s.config.Task, s.config.Method, s.config.Scale, s.config.Environment.Observation, s.config.Environment.Outside.Spec.Choices > 0})
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ var bounds = map[string][2]int{
 // lists are the most elements that lists may have.
 var lists = map[string]int{
 	"agent.hidden": 100, "environment.noise_sigma": 10_000, "schedule": 100_000, "pixels.strides": 16,
-	"eco.comparator": 16,
+	"eco.comparator": 16, "environment.outside.args": 1000, "environment.outside.spec.low": 1 << 16, "environment.outside.spec.high": 1 << 16, "environment.outside.spec.names": 1 << 16,
 }
 
 // largest is the largest magnitude of a number with a fraction: its square is finite as a

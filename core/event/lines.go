@@ -67,6 +67,7 @@ type StartObs struct {
 	Host    string `json:"host"`
 	Device  string `json:"device"`
 	Time    string `json:"time"`
+	Env     any    `json:"env,omitempty"` // the program that simulates the task, if another one does
 }
 
 // Evaluated is the result of an evaluation: undiscounted returns of whole episodes

@@ -147,6 +147,9 @@ func (x *experiment) start() {
 	if c.Members > 1 {
 		s.Members = c.Members
 	}
+	if program := x.task.Program; program != nil {
+		s.Obs.Env = program()
+	}
 	x.emit(event.TypeStart, event.NoMember, s)
 	x.meter.Pause()
 }

@@ -37,6 +37,7 @@ type Task struct {
 	New        func(seed uint64) (Env, error)
 	NewVec     func(n int, seed uint64) (VecEnv, error)
 	With       func(Environment) (Task, error) // plays the task otherwise; nil: it cannot be
+	Program    func() any                      // what is known of the program that simulates it, for the journal; nil: this one does
 }
 
 // Own is what a task of files was made from.
@@ -54,6 +55,7 @@ type Environment struct {
 	NoiseShare   float64   `toml:"noise_share"`           // share of the training observations with Gaussian noise; evaluation has none
 	NoiseSigma   []float64 `toml:"noise_sigma"`           // its standard deviation: one for all coordinates, or one for each
 	CellBonus    float64   `toml:"cell_bonus,omitempty"`  // on training rewards, for every place of a maze that is entered for the first time in an episode
+	Outside      Outside   `toml:"outside,omitempty"`     // the program that simulates the task, if another one does
 	TV           string    `toml:"-"`                     // what covers a part of what is seen at first: one of Task.TVs; "": the first of them. During a run a knob changes it
 }
 

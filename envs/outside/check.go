@@ -26,13 +26,10 @@ func (p *Program) Check(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := p.Task()
-	if err != nil {
-		return nil, err
-	}
+	t := p.Task()
 	c := &checker{ctx: ctx, task: t, low: slices.Repeat([]float32{float32(math.Inf(1))}, t.ObsSize), high: slices.Repeat([]float32{float32(math.Inf(-1))}, t.ObsSize)}
 	c.say(false, "%s", versions(about))
-	c.say(false, "observation: %d numbers%s", t.ObsSize, named(t.Names))
+	c.say(false, "observation: %s%s", numbers(t.ObsSize), named(t.Names))
 	c.say(false, "action: %s", t.actions())
 	limit := fmt.Sprintf("at most %d steps an episode", t.limit)
 	if t.Guessed {
@@ -92,9 +89,16 @@ func (t *Task) actions() string {
 	}
 	low, high := slices.Compact(slices.Clone(t.low)), slices.Compact(slices.Clone(t.high))
 	if len(low) == 1 && len(high) == 1 {
-		return fmt.Sprintf("%d numbers from %g to %g", t.ActSize, low[0], high[0])
+		return fmt.Sprintf("%s from %g to %g", numbers(t.ActSize), low[0], high[0])
 	}
-	return fmt.Sprintf("%d numbers from %v to %v", t.ActSize, t.low, t.high)
+	return fmt.Sprintf("%s from %v to %v", numbers(t.ActSize), t.low, t.high)
+}
+
+func numbers(n int) string {
+	if n == 1 {
+		return "1 number"
+	}
+	return fmt.Sprintf("%d numbers", n)
 }
 
 // player plays a copy with random actions.

@@ -26,8 +26,13 @@ func IsName(task string) bool {
 	return false
 }
 
-// NameOf is the name of the task that a command simulates.
-func NameOf(command string) string { return commandPrefix + strings.TrimSpace(command) }
+// NameOf is the name of the task that a command simulates; such a name stands for itself.
+func NameOf(command string) string {
+	if command = strings.TrimSpace(command); IsName(command) {
+		return command
+	}
+	return commandPrefix + command
+}
 
 // Command is how a program is started.
 type Command struct {

@@ -182,7 +182,10 @@ func (p *process) exchange(size int, limit time.Duration) ([]byte, error) {
 // describe says why a program cannot be used any more, with the last lines of its log.
 func (p *process) describe(err error, limit time.Duration) error {
 	doing := readHeader(p.wire.frame).kind
+	var said *refusal
 	switch {
+	case errors.As(err, &said): // it has said why
+		return err
 	case errors.Is(err, os.ErrDeadlineExceeded) && !p.over():
 		err = fmt.Errorf("it did not answer %s within %v: --env-timeout gives it more", doing, limit)
 	case errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EPIPE):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 )
@@ -82,11 +83,22 @@ func (p *Program) Meet() (Spec, About, error) {
 	return p.spec, p.about, nil
 }
 
-// Known is what the program says of itself; false: it has not been started.
-func (p *Program) Known() (About, bool) {
+// Started says how a program was started, and what it says of itself beside its Spec.
+type Started struct {
+	Argv    []string `json:"argv"`
+	Adapter string   `json:"adapter,omitempty"` // the version of pgrlab's own adapter, if that was started
+	About
+}
+
+// Started is that of the last start.
+func (p *Program) Started() Started {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.about, p.known
+	s := Started{Argv: p.Command.Argv, About: p.about}
+	if !strings.HasPrefix(p.Name, commandPrefix) {
+		s.Adapter = adapterHash()
+	}
+	return s
 }
 
 // KeepLog keeps what the program writes to standard error in a file of a folder.
@@ -112,6 +124,10 @@ func (p *Program) start() (*process, error) {
 	if err != nil {
 		proc.end()
 		return nil, fmt.Errorf("start %s: %w", p.Command, err)
+	}
+	if err := proc.spec.bound(p.options.ActBound); err != nil {
+		proc.end()
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -99,6 +99,33 @@ func bounds(what string, all []*float64, n int, none float64) ([]float64, error)
 	return read, nil
 }
 
+// bound gives actions without bounds those of --act-bound; 0: it was not given.
+func (s *Spec) bound(by float64) error {
+	if !(by >= 0 && by <= largest) {
+		return fmt.Errorf("--act-bound is %g: want a number above 0", by)
+	}
+	for i := range s.Low {
+		if by > 0 {
+			s.Low[i], s.High[i] = unless(s.Low[i], -by), unless(s.High[i], by)
+		}
+		switch low, high := s.Low[i], s.High[i]; {
+		case math.IsInf(low, 0) || math.IsInf(high, 0):
+			return fmt.Errorf("number %d of its actions has no bounds: say what to use: --act-bound 1", i)
+		case !(low < high && low >= -largest && high <= largest):
+			return fmt.Errorf("number %d of its actions is from %g to %g: want bounds that leave a choice", i, low, high)
+		}
+	}
+	return nil
+}
+
+// unless is a bound, or the other one where there is none.
+func unless(bound, otherwise float64) float64 {
+	if math.IsInf(bound, 0) {
+		return otherwise
+	}
+	return bound
+}
+
 // differs says how a program differs from what is expected of it; "" if it does not.
 func (s *Spec) differs(from *Spec) string {
 	switch {

@@ -2,7 +2,6 @@ package outside
 
 import (
 	"fmt"
-	"math"
 
 	"pgrlab/envs/noise"
 )
@@ -26,11 +25,11 @@ type Task struct {
 }
 
 // Task is the task that the program simulates; it must have been met, or expected.
-func (p *Program) Task() (*Task, error) {
+func (p *Program) Task() *Task {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.spec
-	t := &Task{Name: p.Name, ObsSize: s.Obs, ActSize: s.Act, Choices: s.Choices, Terminates: s.Terminates, Names: s.Names, program: p, limit: s.Limit, repeat: 1}
+	t := &Task{Name: p.Name, ObsSize: s.Obs, ActSize: s.Act, Choices: s.Choices, Terminates: s.Terminates, Names: s.Names, low: s.Low, high: s.High, program: p, limit: s.Limit, repeat: 1}
 	if s.Choices > 0 {
 		t.ActSize = s.Choices
 	}
@@ -41,30 +40,11 @@ func (p *Program) Task() (*Task, error) {
 		t.limit, t.Guessed = defaultSteps, true
 	}
 	t.EpisodeSteps = t.limit
-	bound := p.options.ActBound
-	if !(bound >= 0 && bound <= largest) {
-		return nil, fmt.Errorf("%s: --act-bound is %g: want a number above 0", t.Name, bound)
-	}
-	for i := range s.Low {
-		low, high := s.Low[i], s.High[i]
-		if bound > 0 {
-			if math.IsInf(low, -1) {
-				low = -bound
-			}
-			if math.IsInf(high, 1) {
-				high = bound
-			}
-		}
-		switch {
-		case math.IsInf(low, 0) || math.IsInf(high, 0):
-			return nil, fmt.Errorf("%s: number %d of its actions has no bounds: say what to use: --act-bound 1", t.Name, i)
-		case !(low < high):
-			return nil, fmt.Errorf("%s: number %d of its actions is from %g to %g: want bounds that leave a choice", t.Name, i, low, high)
-		}
-		t.low, t.high = append(t.low, low), append(t.high, high)
-	}
-	return t, nil
+	return t
 }
+
+// Started says how its program was started.
+func (t *Task) Started() Started { return t.program.Started() }
 
 // With returns the task with a number of control steps in each env step, and with noise on the observations of Env.
 func (t *Task) With(repeat int, o noise.Options) (*Task, error) {

@@ -59,7 +59,7 @@ var ofFlags = map[string]completer{
 	"on": glossed("here", "on this machine", "slurm", "a job array", "ssh:", "HOST,HOST:N on machines that share the disk"), "ssh": hint("an option of ssh, for example -oProxyJump=gate"),
 	"profile": profiles, "name": nothing, "leave": nothing, "look": nothing, "signal": oneOf("TERM", "USR1"), "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
 	"replay --picture": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
-	"env-arg": hint("an argument, for example gravity=3.7"), "python": files, "act-bound": hint("a number, for example 1"), "episode-steps": counts, "env-timeout": hint("seconds, for example 300"), "env-procs": nothing,
+	"env": hint("a command, for example 'python3 my_env.py'"), "env-arg": hint("an argument, for example gravity=3.7"), "python": files, "act-bound": hint("a number, for example 1"), "episode-steps": counts, "env-timeout": hint("seconds, for example 300"), "env-procs": nothing,
 	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,
 }
 
@@ -146,12 +146,12 @@ func taskNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.Shel
 	return all, inOrder
 }
 
-// presetNames are the built-in presets; a preset may also be a file.
 // programs complete a task that another program simulates; the end of its name is not known here.
 func programs(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return []cobra.Completion{cobra.CompletionWithDesc("gym:", "an environment of Gymnasium"), cobra.CompletionWithDesc("dm:", "one of dm_control")}, unfinished
 }
 
+// presetNames are the built-in presets; a preset may also be a file.
 func presetNames(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	all, _ := entries(presets.Presets)(d, args, word)
 	return all, orFiles

@@ -34,7 +34,7 @@ complete; what it leaves out comes from its task, method and scale.`,
 				choice.Preset = args[0]
 			}
 			named := ""
-			if choice.Task != "" {
+			if choice.Task != "" && !d.Simulates(choice.Task) {
 				task, err := d.Task(choice.Task)
 				if err != nil {
 					return err
@@ -83,11 +83,11 @@ complete; what it leaves out comes from its task, method and scale.`,
 // method go together is left to the run, because only one of them may have been chosen yet.
 func valid(d cli.Deps, preset, task string, doc []byte) error {
 	c, err := presets.Decode("preset", doc)
-	if err == nil {
+	if err == nil && !d.Simulates(c.Task) {
 		if task != "" {
 			_, err = d.Task(task)
 		} else {
-			_, err = d.TaskIn(filepath.Dir(preset), c.Task)
+			_, err = d.TaskIn(filepath.Dir(preset), c.Task, c.Environment)
 		}
 	}
 	if err == nil {

@@ -111,12 +111,8 @@ func (p program) Check(ctx context.Context) ([]cli.Finding, error) {
 }
 
 // Task is what the program simulates.
-func (p program) Task() (task.Task, error) {
-	t, err := p.Program.Task()
-	if err != nil {
-		return task.Task{}, err
-	}
-	return outsideOf(t), nil
+func (p program) Task() task.Task {
+	return outsideOf(p.Program.Task())
 }
 
 // unknownState is what an observation of another program does not tell.
@@ -126,8 +122,9 @@ func outsideOf(t *outside.Task) task.Task {
 	return task.Task{
 		Name: t.Name, Doc: unknownState, ObsSize: t.ObsSize, ActSize: t.ActSize, Discrete: t.Choices > 0,
 		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Hidden: unknownState, Names: t.Names,
-		New:    func(seed uint64) (task.Env, error) { return t.New(seed) },
-		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, seed) },
+		New:     func(seed uint64) (task.Env, error) { return t.New(seed) },
+		NewVec:  func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, seed) },
+		Program: func() any { return t.Started() },
 		With: func(e task.Environment) (task.Task, error) {
 			if e.CellBonus != 0 {
 				return task.Task{}, fmt.Errorf("%s: environment.cell_bonus is %g, but there is no maze whose places could be counted: leave it out", t.Name, e.CellBonus)

@@ -168,7 +168,7 @@ func (r *analyseRequest) run(ctx context.Context, d cli.Deps, args []string, std
 
 // analyse analyses a checkpoint.
 func (r *analyseRequest) analyse(d cli.Deps, saved offline.Run, stdout, stderr io.Writer) error {
-	task, err := d.TaskIn(saved.Dir, saved.Config.Task)
+	task, err := d.TaskIn(saved.Dir, saved.Config.Task, saved.Config.Environment)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (r *analyseRequest) together(d cli.Deps, runs [2]offline.Run, stdout, stder
 	if r.journal || r.referenceF != "" {
 		return cli.Usagef("analyse: --journal and --relevance-from are about one run: leave them out, or give one run folder")
 	}
-	task, err := d.TaskIn(runs[0].Dir, runs[0].Config.Task)
+	task, err := d.TaskIn(runs[0].Dir, runs[0].Config.Task, runs[0].Config.Environment)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (r *analyseRequest) refitAll(ctx context.Context, d cli.Deps, args []string
 			return err
 		}
 	}
-	task, err := d.TaskIn(saved[0].Dir, saved[0].Config.Task)
+	task, err := d.TaskIn(saved[0].Dir, saved[0].Config.Task, saved[0].Config.Environment)
 	if err != nil {
 		return err
 	}

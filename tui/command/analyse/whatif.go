@@ -150,7 +150,7 @@ func (r *analyseRequest) whatIfAll(ctx context.Context, d cli.Deps, args []strin
 var errAlone = errors.New("the process that waited for it has gone")
 
 func (r *analyseRequest) whatIfOne(ctx context.Context, d cli.Deps, saved offline.Run, stdout, stderr io.Writer) error {
-	task, err := d.TaskIn(saved.Dir, saved.Config.Task)
+	task, err := d.TaskIn(saved.Dir, saved.Config.Task, saved.Config.Environment)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (d Deps) FlagsOf(value string) []string {
 			}
 		}
 	}
-	if _, err := d.Task(value); err == nil {
+	if _, err := d.Task(value); err == nil || d.Simulates(value) {
 		return []string{"task"}
 	}
 	if _, err := os.Stat(filepath.Join(value, run.JournalName)); err == nil || value == "latest" {

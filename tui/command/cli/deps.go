@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"pgrlab/core/device"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui"
@@ -87,9 +89,15 @@ func (d Deps) Drawing(t task.Task) func(pose []float64, w, h int) (*image.RGBA, 
 	}
 }
 
+// Simulates says whether a program simulates the task of that name.
+func (d Deps) Simulates(name string) bool { return d.Programs != nil && d.Programs.Simulates(name) }
+
 // Task finds a task by its name; case, - and _ make no difference. A path of a task file is a name
 // as well.
 func (d Deps) Task(name string) (task.Task, error) {
+	if d.Simulates(name) {
+		return task.Task{}, Usagef("task %s is simulated by another program, and this needs one of pgrlab list tasks", name)
+	}
 	if IsTaskFile(name) && d.TaskFile != nil {
 		t, err := d.TaskFile(name)
 		return t, AsUsage(err)
@@ -105,7 +113,19 @@ func (d Deps) Task(name string) (task.Task, error) {
 		}
 		names[i] = t.Name
 	}
-	return task.Task{}, AsUsage(presets.Unknown("task", name, names, "pgrlab list tasks"))
+	return task.Task{}, AsUsage(fmt.Errorf("%w%s", presets.Unknown("task", name, names, "pgrlab list tasks"), elsewhere(name)))
+}
+
+// elsewhere says how a task is named that another program probably simulates.
+func elsewhere(name string) string {
+	base, version, versioned := strings.Cut(name, "-v")
+	switch _, err := strconv.Atoi(version); {
+	case strings.HasSuffix(name, ".py"):
+		return "; for a program of yours, write --env " + shell.Word("python3 "+name)
+	case versioned && err == nil && base != "":
+		return "; for one of Gymnasium, write gym:" + name
+	}
+	return ""
 }
 
 // ownPrefix begins the names of tasks that are made of files.
@@ -117,8 +137,12 @@ func IsTaskFile(name string) bool {
 }
 
 // TaskIn finds the task that a file in a folder names. For a run that is its configuration, in whose
-// folder there is a copy of a task of files; a job of a sweep has it in the folder above.
-func (d Deps) TaskIn(dir, name string) (task.Task, error) {
+// folder there is a copy of a task of files; a job of a sweep has it in the folder above. The file also
+// has what the program of a task has said of itself; nothing is started.
+func (d Deps) TaskIn(dir, name string, e task.Environment) (task.Task, error) {
+	if d.Simulates(name) {
+		return d.simulated(name, e.Outside)
+	}
 	if IsTaskFile(name) && !filepath.IsAbs(name) {
 		return d.Task(filepath.Join(dir, name))
 	}
@@ -138,6 +162,18 @@ func (d Deps) TaskIn(dir, name string) (task.Task, error) {
 		return t, err
 	}
 	return d.Task(name)
+}
+
+// simulated is the task of a program that has said what it is.
+func (d Deps) simulated(name string, o task.Outside) (task.Task, error) {
+	if !o.Met() {
+		return task.Task{}, Usagef("task %s: its program has not said what it is: name it with --task, so that it is asked", name)
+	}
+	p, err := d.Programs.Open(name, o)
+	if err != nil {
+		return task.Task{}, AsUsage(err)
+	}
+	return p.Task(), nil
 }
 
 // Kernels says which compute kernels there are and which of them was chosen.

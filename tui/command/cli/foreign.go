@@ -18,7 +18,7 @@ var foreign = []struct {
 }{
 	{[]string{"wandb", "track", "track-wandb", "use-wandb", "logger", "log-dir", "logdir"}, "tensorboard", "--tensorboard DIR writes what TensorBoard reads, and wandb sync DIR uploads"},
 	{[]string{"config", "config-file", "cfg", "yaml"}, "preset", "--preset FILE takes a file as pgrlab preset show prints it"},
-	{[]string{"env", "env-id", "env-name", "environment", "gym"}, "task", "tasks are built in: --task T, of pgrlab list tasks"},
+	{[]string{"env", "env-id", "env-name", "environment", "gym"}, "task", "tasks are named with --task T, of pgrlab list tasks, or gym:ID for those of Gymnasium"},
 	{[]string{"algo", "algorithm", "agent", "model"}, "method", "--method M, of pgrlab list methods"},
 	{[]string{"total-timesteps", "timesteps", "num-steps", "max-steps", "num-env-steps"}, "steps", "--steps N"},
 	{[]string{"data", "dataset", "offline"}, "set", "a run learns from what it collects itself, and reads no data sets"},

@@ -21,11 +21,12 @@ const group = "group"
 const (
 	WhatToRun   = "What to run"
 	HowToRun    = "How to run it"
+	OfPrograms  = "Environments of other programs"
 	WhereToKeep = "Where to keep it"
 )
 
 // groups are the headings in the order in which they are shown.
-var groups = []string{WhatToRun, HowToRun, WhereToKeep}
+var groups = []string{WhatToRun, HowToRun, OfPrograms, WhereToKeep}
 
 // SetGroup puts flags under a heading of --help.
 func SetGroup(f *pflag.FlagSet, heading string, names ...string) {

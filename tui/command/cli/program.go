@@ -32,7 +32,9 @@ type Program interface {
 	// Meet starts the program and returns what it says of itself.
 	Meet() (task.Spec, error)
 	// Task is what it simulates, and starts nothing before an environment is used.
-	Task() (task.Task, error)
+	Task() task.Task
+	// KeepLog keeps what it writes to standard error in a file of a run folder.
+	KeepLog(folder string) error
 	// Check plays the environment in the ways in which a run does.
 	Check(ctx context.Context) ([]Finding, error)
 }

@@ -100,10 +100,7 @@ status is then 1.`,
 
 // typed is the program that an argument names.
 func typed(d cli.Deps, arg string, o task.Outside) (cli.Program, error) {
-	if !d.Programs.Simulates(arg) {
-		arg = d.Programs.NameOf(arg)
-	}
-	return d.Typed(arg, o)
+	return d.Typed(d.Programs.NameOf(arg), o)
 }
 
 func allowCommand(d cli.Deps) *cobra.Command {

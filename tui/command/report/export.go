@@ -262,7 +262,7 @@ func (r *exportRequest) transitions(d cli.Deps, of *report.Run) (report.Transiti
 	if err != nil {
 		return nil, nil, err
 	}
-	task, err := d.TaskIn(of.Dir, saved.Config.Task)
+	task, err := d.TaskIn(of.Dir, saved.Config.Task, saved.Config.Environment)
 	if err != nil {
 		return nil, nil, err
 	}

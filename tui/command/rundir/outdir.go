@@ -23,7 +23,7 @@ func Root() string {
 // ./runs, named after day, task, method and seed, with a number appended if such a run exists
 // already.
 func Default(now time.Time, task, method string, seed uint64) string {
-	name := filepath.Join(Root(), fmt.Sprintf("%s-%s-%s-s%d", now.Format("2006-01-02"), run.FolderName(strings.ReplaceAll(task, ":", "-")), run.FolderName(method), seed))
+	name := filepath.Join(Root(), fmt.Sprintf("%s-%s-%s-s%d", now.Format("2006-01-02"), run.FolderName(short(task)), run.FolderName(method), seed))
 	if !filepath.IsAbs(name) {
 		name = "." + string(filepath.Separator) + name
 	}
@@ -32,6 +32,23 @@ func Default(now time.Time, task, method string, seed uint64) string {
 		dir = fmt.Sprintf("%s-%d", name, n)
 	}
 	return dir
+}
+
+// short is the name of a task without what no folder's name needs: of a command, the words without their folders.
+func short(task string) string {
+	kind, rest, outside := strings.Cut(task, ":")
+	if !outside {
+		return task
+	}
+	words := strings.Fields(rest)
+	if kind == "env" {
+		for i, w := range words {
+			words[i] = filepath.Base(strings.Trim(w, `'"`))
+		}
+	} else {
+		words = append([]string{kind}, words...)
+	}
+	return strings.NewReplacer(":", "-", "/", "-").Replace(strings.Join(words, "-"))
 }
 
 // Exists says whether there is anything at path, including a broken link.

@@ -19,6 +19,11 @@ func TestDefaultDir(t *testing.T) {
 	if got, want := Default(now, "./pole.toml", "sac", 3), "./runs/2026-03-04-.%2Fpole.toml-sac-s3"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	for name, want := range map[string]string{"gym:Pendulum-v1": "gym-Pendulum-v1", "gym:ALE/Pong-v5": "gym-ALE-Pong-v5", "env:/usr/bin/python3 'a/my_env.py' --hard": "python3-my_env.py---hard"} {
+		if got, want := Default(now, name, "sac", 3), "./runs/2026-03-04-"+want+"-sac-s3"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 	for _, want := range []string{"all/2026-03-04-cheetah-run-sac-s3", "all/2026-03-04-cheetah-run-sac-s3-2", "all/2026-03-04-cheetah-run-sac-s3-3"} {
 		t.Setenv(cli.RunsVariable, "all")
 		got := strings.TrimPrefix(Default(now, "cheetah-run", "sac", 3), "./")

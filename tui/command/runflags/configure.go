@@ -3,7 +3,6 @@ package runflags
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -78,28 +77,26 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 		return config.Config{}, task.Task{}, fmt.Errorf("--observation %s: want state or pixels, rgb64 for frames of 64×64, or in a maze rays", observation)
 	}
 	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale, Observation: observation}
+	if r.Command != "" {
+		if choice.Task != "" {
+			return config.Config{}, task.Task{}, fmt.Errorf("--task %s and --env %s name two tasks: leave one of them out", r.Task, r.Command)
+		}
+		choice.Task = d.Programs.NameOf(r.Command)
+	}
 	var found task.Task
 	var err error
-	if choice.Task != "" {
+	if choice.Task != "" && !d.Simulates(choice.Task) {
 		if found, err = d.Task(choice.Task); err != nil {
 			return config.Config{}, task.Task{}, err
 		}
 		choice.Task = found.Name // in the task's own spelling, to find the preset of that name
 	}
-	c, err := presets.Resolve(choice)
+	c, err := r.lay(choice, side)
 	if err != nil {
 		return config.Config{}, task.Task{}, err
 	}
-	if side > 0 {
-		c.Pixels.Side = side
-	}
-	if err := r.assign(&c); err != nil {
+	if found, err = r.find(d, &c, choice, side, found); err != nil {
 		return config.Config{}, task.Task{}, err
-	}
-	if choice.Task == "" {
-		if found, err = d.TaskIn(filepath.Dir(r.Preset), c.Task); err != nil {
-			return config.Config{}, task.Task{}, err
-		}
 	}
 	if r.Environment.Observation == rays && found.TVs == nil {
 		return c, found, fmt.Errorf("--observation rays: only mazes have rays: want state or pixels in task %s", found.Name)

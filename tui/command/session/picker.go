@@ -169,7 +169,7 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 	if err := ctx.Err(); err != nil {
 		return f, err
 	}
-	problem, err := o.deps.Task(c.Task)
+	problem, err := o.deps.TaskIn("", c.Task, c.Environment)
 	if err != nil {
 		return f, err
 	}

@@ -26,7 +26,7 @@ import (
 func reopen(d cli.Deps, r *runflags.Flags, h *heir) (*session, error) {
 	for _, name := range []string{
 		"preset", "task", "method", "scale", "set", "at", "seed", "members", "out", "schedule",
-		"observation", "action-repeat", "tv",
+		"observation", "action-repeat", "tv", "env", "env-arg", "act-bound", "episode-steps",
 	} {
 		if r.Changed(name) {
 			return nil, cli.Usagef("--resume goes on with the run as it is, or with more --steps: without --%s (pgrlab fork changes a run)", name)
@@ -79,6 +79,7 @@ func reopen(d cli.Deps, r *runflags.Flags, h *heir) (*session, error) {
 		deps: d, config: config, task: task, threads: r.Threads, place: r.Place, memory: memory, folder: folder, ended: make(chan struct{}),
 		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.DropTail, At: at, Config: longer},
 	}
+	s.keepLog()
 	if s.heir = h; s.heir != nil {
 		s.paused(s.heir.order)
 	}

@@ -113,6 +113,7 @@ func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, e
 		return nil, err
 	}
 	s := &session{deps: d, config: config, task: task, threads: r.Threads, place: r.Place, memory: memory, folder: folder, saving: saving, ended: make(chan struct{})}
+	s.keepLog()
 	s.leaving = make(chan struct{}, 1)
 	s.newServing()
 	return s, nil
@@ -129,6 +130,20 @@ func keepTask(folder *run.Folder, t task.Task) error {
 		return err
 	}
 	return folder.Write(run.TaskFile(t.Name), all)
+}
+
+// keepLog keeps what the task's program writes to standard error in the run folder, if another program simulates it.
+func (s *session) keepLog() {
+	if !s.deps.Simulates(s.config.Task) {
+		return
+	}
+	p, err := s.deps.Programs.Open(s.config.Task, s.config.Environment.Outside)
+	if err == nil {
+		err = p.KeepLog(s.folder.Dir())
+	}
+	if err != nil {
+		s.said = append(s.said, fmt.Sprintf("the log of %s is not kept: %s", s.config.Task, cli.Line(err)))
+	}
 }
 
 // start makes device and lab and starts the run; ctx ends it. It is called once; after an error

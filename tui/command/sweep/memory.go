@@ -39,7 +39,7 @@ func needs(d cli.Deps, g *sweep.Grid) (all []float64) {
 		if err != nil {
 			continue
 		}
-		on, err := d.TaskIn(g.Dir(j), c.Task)
+		on, err := d.TaskIn(g.Dir(j), c.Task, c.Environment)
 		if err == nil {
 			on, err = on.Played(c.Played())
 		}

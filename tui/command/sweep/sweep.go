@@ -22,6 +22,7 @@ import (
 	"pgrlab/core/shell"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/ssh"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
@@ -50,7 +51,9 @@ type sweepFlags struct {
 	worker     string // the name of this engine among the sweep's engines; empty: made from host and process
 	element    string // the element of a Slurm job array that this engine is
 	runsPerJob int
-	own        own // what tasks of files are made from
+	own        own          // what tasks of files are made from
+	commands   []string     // programs that simulate tasks
+	outside    task.Outside // how programs of tasks are started
 	changed    func(string) bool
 }
 
@@ -136,6 +139,7 @@ not ended.`,
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringSliceVar(&f.tasks, "task", nil, "`T,…` tasks (pgrlab list tasks), or task files")
+	flags.StringArrayVar(&f.commands, "env", nil, "`COMMAND` program that simulates a task, in quotes: 'python3 my_env.py'; repeatable")
 	flags.StringSliceVar(&f.methods, "method", nil, "`M,…` methods (pgrlab list methods)")
 	flags.StringVar(&f.seeds, "seeds", "0-4", "`N,A-B,…` seeds")
 	flags.StringVar(&f.preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
@@ -158,6 +162,7 @@ not ended.`,
 	cli.CountIn(flags, &f.runsPerJob, "runs-per-job", 1, 1, maxRunsPerJob, "`N` runs in each Slurm job, side by side on what the job is given, such as one GPU")
 	flags.StringVar(&f.profile, "profile", "", "`NAME` profile with options of sbatch, which come before those of --sbatch: [profile.NAME] in settings.toml")
 	flags.StringArrayVar(&f.ssh, "ssh", nil, "`OPTION` for ssh with --on ssh:…, in one word, such as -oProxyJump=gate; repeatable")
+	cli.SetGroup(flags, cli.OfPrograms, cli.BindOutside(flags, &f.outside)...)
 	f.changed = flags.Changed
 	c.AddCommand(sweepJobCommand(root), workerCommand(), statusCommand(), cancelCommand(), requeueCommand(), pokeCommand())
 	return c
@@ -196,14 +201,14 @@ func (f *sweepFlags) checkPlace() error {
 
 // gridFlags are the flags that say more about the jobs of a new grid. They would have no effect on
 // an existing one.
-var gridFlags = []string{"seeds", "scale", "steps", "observation", "tv", "set", "vary", "at"}
+var gridFlags = []string{"seeds", "scale", "steps", "observation", "tv", "set", "vary", "at", "env-arg", "python", "act-bound", "episode-steps", "env-timeout", "env-procs"}
 
 // grid makes the grid that the flags ask for, or finds the one to continue.
 func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 	if f.out == "" {
 		return nil, cli.Usagef("sweep: where to: give --out DIR")
 	}
-	if len(f.tasks) == 0 && len(f.methods) == 0 && f.preset == "" {
+	if len(f.tasks) == 0 && len(f.commands) == 0 && len(f.methods) == 0 && f.preset == "" {
 		g, err := sweep.Open(f.out)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, cli.Usagef("sweep %s: there is none yet: say what to run with --task, --method or --preset", f.out)
@@ -250,7 +255,11 @@ func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, con
 		}
 		return names
 	}
-	for _, problem := range orNone(f.tasks) {
+	problems := slices.Clone(f.tasks)
+	for _, command := range f.commands {
+		problems = append(problems, d.Programs.NameOf(command))
+	}
+	for _, problem := range orNone(problems) {
 		for _, method := range orNone(f.methods) {
 			for _, variant := range f.variants(d, problem, method, varied, stderr) {
 				for _, seed := range seeds {
@@ -302,8 +311,10 @@ func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uin
 // flags are the flags of a run of the grid.
 func (f *sweepFlags) flags(problem, method string, v variant, seed uint64) runflags.Flags {
 	r := runflags.Flags{Preset: f.preset, Task: problem, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
-		Set: f.set, Vary: v, At: f.at, Device: f.device,
-		Changed: func(name string) bool { return name == "seed" || (name == "steps" || name == "tv") && f.changed(name) }}
+		Set: f.set, Vary: v, At: f.at, Device: f.device, Outside: f.outside,
+		Changed: func(name string) bool {
+			return name == "seed" || (name == "steps" || name == "tv" || slices.Contains(runflags.OfPrograms, name)) && f.changed(name)
+		}}
 	r.Environment.Observation, r.Environment.TV = f.observation, f.tv
 	return r
 }

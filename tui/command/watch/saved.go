@@ -90,7 +90,7 @@ func inCheckpoint(s offline.Run) *savedPolicy {
 
 // load reads the policy for a device, to act in a task, and says where it was.
 func (s *savedPolicy) load(d cli.Deps, acts task.Task, device cli.Device) (p policy.Policy, where string, err error) {
-	own, err := d.TaskIn(s.dir, s.config.Task)
+	own, err := d.TaskIn(s.dir, s.config.Task, s.config.Environment)
 	if err != nil {
 		return nil, "", err
 	}

@@ -159,7 +159,7 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	var t task.Task
 	var err error
 	if name == "" { // there is a policy
-		t, err = d.TaskIn(saved.dir, saved.config.Task)
+		t, err = d.TaskIn(saved.dir, saved.config.Task, saved.config.Environment)
 	} else {
 		t, err = d.Task(name)
 	}

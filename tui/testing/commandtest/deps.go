@@ -56,8 +56,15 @@ var ErrNoDriver = errors.New("no CUDA driver: libcuda.so.1 was not found: instal
 // programs are those of a machine on which no program can be found.
 type programs struct{}
 
-func (programs) Adapter() []byte        { return []byte("# an adapter\n") }
-func (programs) NameOf(c string) string { return "env:" + c }
+func (programs) Adapter() []byte { return []byte("# an adapter\n") }
+
+func (p programs) NameOf(c string) string {
+	if p.Simulates(c) {
+		return c
+	}
+	return "env:" + c
+}
+
 func (programs) Simulates(name string) bool {
 	return strings.HasPrefix(name, "gym:") || strings.HasPrefix(name, "env:")
 }
