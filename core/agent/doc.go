@@ -28,7 +28,7 @@
 //	Encoder  fills D_real with its encoding of frames or numbers
 //	Phases   work in slices between env steps, in phases with names
 //	Prepare  takes a device's memory before the run begins
-//	Behaviour acts in training, where that is another policy than the one that is evaluated
+//	Rolled is rolled out by generators, where that is another policy than the learner's
 //
 // Others only show what a learner does (Chances, Crops, Remark) or say what it will take (Unfilled).
 // A learner that learns from env steps in their order keeps none of them: it reads the log of the run
@@ -43,8 +43,9 @@
 //
 // SAC and REDQ have Batches, Values and Actions.
 //
-// MAX is two of them, in package sac as learner max: one acts in training (Behaviour) and learns F of
-// generated rows (Spec.Explores), the other one is evaluated. An update is one of each.
+// MAX is two of them, in package sac as learner max: one acts in training and learns F of generated rows
+// (Spec.Explores), the other one is evaluated. An update is one of each, and half of the rollouts are of
+// each (Rolled).
 //
 // DrQ-v2 takes frames and has a phase "learn", which is one update, cut into slices of some
 // rows of the batch, because an update on frames of full size takes longer than a command

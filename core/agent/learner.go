@@ -103,9 +103,8 @@ type Made struct {
 	Values  Values  // of what D_real holds; relevance functions of values are refused without them
 	Actions Actions // values of single actions; what-ifs are refused without them
 	Encoder Encoder // of what the learner fills D_real with
-	// Behaviour is the policy that acts in training if it is another one than the learner's, which is
-	// evaluated. Generators of rollouts roll it out.
-	Behaviour Policy
+	// Rolled is the policy that generators of rollouts roll out if it is another one than the learner's.
+	Rolled Policy
 	// Phases are its work between env steps, in the order in which they run.
 	Phases []Phase
 	// Prepare compiles what these uses need, instead of compiling it at the first use. On a device

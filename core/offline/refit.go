@@ -58,7 +58,7 @@ func Refit(ctx context.Context, saved []Run, task task.Task, dev device.Device, 
 			return err
 		}
 		if gen == nil {
-			gen, err = o.parts.Generator(o.m.Behaviour(), o.m.Seed)
+			gen, err = o.parts.Generator(o.m.Rolled(), o.m.Seed)
 		}
 		var one *inspect.Refitted
 		if err == nil {

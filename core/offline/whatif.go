@@ -237,7 +237,7 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := p.Generator(w.m.Behaviour(), w.m.Seed)
+	g, err := p.Generator(w.m.Rolled(), w.m.Seed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -93,7 +93,7 @@ func (o *Synthesis) RebuildFresh(s *RebuildSpec, calls int) error {
 // replica's own is further; negative: to the end.
 func (o *Synthesis) follow(s *RebuildSpec, ring *replay.Ring, calls int) error {
 	r := o.of
-	g, err := r.Parts.Generator(r.Behaviour(), r.Seed)
+	g, err := r.Parts.Generator(r.Rolled(), r.Seed)
 	if err != nil {
 		return err
 	}

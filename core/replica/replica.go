@@ -155,7 +155,7 @@ func (r *Replica) build() (err error) {
 	}
 	r.own(SectionAgent, r.Agent)
 	if c.Generates() {
-		if r.Generator, err = r.Parts.Generator(r.Behaviour(), r.Seed); err != nil {
+		if r.Generator, err = r.Parts.Generator(r.Rolled(), r.Seed); err != nil {
 			return err
 		}
 		r.own("generator", r.Generator)
@@ -204,10 +204,10 @@ func (r *Replica) build() (err error) {
 	return r.World.Begin(r.Observed.log)
 }
 
-// Behaviour is the policy that acts in training. Generators of rollouts roll it out.
-func (r *Replica) Behaviour() agent.Policy {
-	if r.Agent.Behaviour != nil {
-		return r.Agent.Behaviour
+// Rolled is the policy that generators of rollouts roll out.
+func (r *Replica) Rolled() agent.Policy {
+	if r.Agent.Rolled != nil {
+		return r.Agent.Rolled
 	}
 	return r.Agent
 }

@@ -14,10 +14,11 @@ import (
 // its SAC. The embedded one is the exploiter, the other one the explorer.
 //
 // The explorer learns from D_syn alone, with F of each row, as it was when the row was generated, in place
-// of the reward (replay.Note.F; with F "ensemble" that is the utility of MAX). It acts in training, and
-// generators roll it out. The exploiter learns from batches of D_real and D_syn and their rewards, as an
-// Agent alone does. It is what is evaluated, shown, saved as a policy, and asked for values: a return of
-// the explorer would say how much there is to find out, not how well the task is done.
+// of the reward (replay.Note.F; with F "ensemble" that is the utility of MAX). It acts in training. The
+// exploiter learns from batches of D_real and D_syn and their rewards, as an Agent alone does. It is what is
+// evaluated, shown, saved as a policy, and asked for values: a return of the explorer would say how much
+// there is to find out, not how well the task is done. Rollouts are of each in equal parts (both): what the
+// exploiter believes of its own actions is then compared with the model, as it never acts.
 //
 // In MAX itself a fresh explorer is trained after every fit, and an exploiter only for an evaluation, in
 // the model and for a reward that is known. Here both go on from refit to refit, and the reward is learned.
@@ -51,6 +52,29 @@ func (p *pair) Act(a *agent.Acting) error {
 		return p.explorer.Act(a)
 	}
 	return p.Agent.Act(a)
+}
+
+// both is the policy of rollouts: the explorer acts in the first half of the rows of a call, the exploiter in
+// the others, so that a rollout, which keeps its row, has one of them.
+type both struct{ *pair }
+
+// Act splits the rows.
+func (p both) Act(a *agent.Acting) error {
+	if err := a.Check(p.config.Obs, p.config.Act, 0); err != nil {
+		return err
+	}
+	n := (a.Copies + 1) / 2
+	for i, of := range []*Agent{p.explorer, p.Agent} {
+		part, first := *a, i*n
+		if part.Copies = min(n, a.Copies-first); part.Copies == 0 {
+			continue
+		}
+		part.Obs, part.Actions = a.Obs[first*p.config.Obs:][:part.Copies*p.config.Obs], a.Actions[first*p.config.Act:][:part.Copies*p.config.Act]
+		if err := of.Act(&part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // UpdateN makes n updates of the exploiter and, if there are synthetic rows, as many of the explorer, on

@@ -202,6 +202,34 @@ func TestAPairInLaunches(t *testing.T) {
 	}
 }
 
+// The first half of rollouts are the explorer's, the others the exploiter's.
+func TestRolloutsAreOfBoth(t *testing.T) {
+	p := pairOn(t, newDevice(t, 1))
+	o, act := p.config.Obs, p.config.Act
+	for _, n := range []int{1, 2, 5} {
+		obs := make([]float32, n*o)
+		rng.New(3, "obs").FillNormal(obs, uint64(n), 0)
+		of := func(policy agent.Policy, obs []float32) []float32 {
+			a := agent.Acting{Copies: len(obs) / o, Obs: obs, Actions: make([]float32, len(obs)/o*act), Step: 7, Mode: agent.Sample}
+			if err := policy.Act(&a); err != nil {
+				t.Fatal(err)
+			}
+			return a.Actions
+		}
+		half := (n + 1) / 2
+		want := of(p.explorer, obs[:half*o])
+		if half < n {
+			want = append(want, of(p.Agent, obs[half*o:])...)
+		}
+		if got := of(both{p}, obs); !slices.Equal(got, want) {
+			t.Errorf("%d rows: %v, want %v", n, got, want)
+		}
+	}
+	if err := (both{p}).Act(&agent.Acting{Copies: 2, Obs: make([]float32, o), Actions: make([]float32, 2*act)}); err == nil {
+		t.Error("one observation for two rows")
+	}
+}
+
 // Where F is not a number, the explorer's update stops and says so; the exploiter's is made.
 func TestAnExplorerThatDiverges(t *testing.T) {
 	dev := newDevice(t, 1)

@@ -34,7 +34,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return &agent.Made{Learner: p, Batches: p, Values: p, Actions: p, Prepare: p.Prepare, Behaviour: p.explorer}, nil
+		return &agent.Made{Learner: p, Batches: p, Values: p, Actions: p, Prepare: p.Prepare, Rolled: both{p}}, nil
 	}
 	agent.Register(one)
 	agent.Register(two)
