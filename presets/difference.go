@@ -37,7 +37,8 @@ func Differences(from Choice, c config.Config) ([]Difference, error) {
 	for _, key := range slices.Concat(slices.Collect(maps.Keys(before)), slices.Collect(maps.Keys(after))) {
 		from, to := settingOf(before, after, key), settingOf(after, before, key)
 		d := Difference{key, from, to}
-		if from != to && !slices.Contains([]string{"task", "method", "scale", "preset"}, key) && !slices.Contains(all, d) {
+		definition := strings.HasPrefix(key, "relevance.") // of a formula: the knob has the formula itself
+		if from != to && !definition && !slices.Contains([]string{"task", "method", "scale", "preset"}, key) && !slices.Contains(all, d) {
 			all = append(all, d)
 		}
 	}

@@ -137,6 +137,9 @@ func resolve(c Choice) (*stack, error) {
 	}
 	s.config.Preset = printable.Line(c.Preset)
 	s.config.Steps = s.config.RoundUp(s.config.Steps)
+	if err := s.config.NameFormulas(); s.err == nil && err != nil {
+		return nil, fmt.Errorf("read preset: %s: %w", file, err)
+	}
 	return s, s.err
 }
 

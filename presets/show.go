@@ -134,7 +134,7 @@ func (s *stack) idle(key string) string {
 func (s *stack) assign(a Assignment) error {
 	s.notes[a.Key] = "--set"
 	if name, is := a.Knob(); is {
-		if err := s.config.Knobs.Set(name, a.Value); err != nil {
+		if err := s.config.Knobs.Set(name, s.config.Written(name, a.Value)); err != nil {
 			return fmt.Errorf("set %s=%s: %w", name, a.Value, err)
 		}
 		return nil

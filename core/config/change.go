@@ -17,7 +17,7 @@ func (c *Config) ParseChange(name, text string) (knob.Knob, knob.Value, error) {
 	if err := c.Uses(k); err != nil {
 		return knob.Knob{}, knob.Value{}, err
 	}
-	v, err := k.Parse(text)
+	v, err := k.Parse(c.Written(k.Name, text))
 	if err == nil && k.Name == "relevance" {
 		err = c.CanMeet(v.Text)
 	}

@@ -44,8 +44,10 @@ type Config struct {
 	// Relevance are the settings of relevance functions; in a document, each has a table of the
 	// function's name (see Document).
 	Relevance relevance.Configs `toml:"-"`
-	Generator Generator         `toml:"generator"`
-	Knobs     knob.Settings     `toml:"knobs"`
+	// Formulas are formulas for F by their names.
+	Formulas  map[string]Formula `toml:"relevance,omitempty"`
+	Generator Generator          `toml:"generator"`
+	Knobs     knob.Settings      `toml:"knobs"`
 
 	// Schedule are knob changes at positions, each "STEP:knob=value",
 	// "STEP:knob=value!" or "STEP/PHASE:i:knob=value" (see ParseScheduled).
@@ -252,6 +254,7 @@ func (c *Config) CanMeet(name string) error {
 func (c *Config) Offered(k knob.Knob) knob.Knob {
 	if k.Name == "relevance" {
 		k.Choices = slices.DeleteFunc(slices.Clone(k.Choices), func(name string) bool { return c.CanMeet(name) != nil })
+		k.Choices = append(k.Choices, c.FormulaNames()...)
 	}
 	return k
 }

@@ -13,6 +13,7 @@ type KnobChanged struct {
 	From     knob.Value    `json:"from"`
 	To       knob.Value    `json:"to"`
 	Class    knob.Class    `json:"class"`
+	Uses     []string      `json:"uses,omitempty"` // names that a formula for F uses
 	Position knob.Position `json:"position"`
 	Now      bool          `json:"now,omitempty"`
 	Hint     string        `json:"hint,omitempty"` // why it has no effect yet

@@ -192,6 +192,14 @@ type Scores struct {
 	Max       run.Float   `json:"max"`
 	Mean      run.Float   `json:"mean"`
 	Quantiles []run.Float `json:"quantiles"` // 0.1, 0.5, 0.9
+	// Terms are those of the sum that a formula is, if it has several: which of them decides.
+	Terms []Term `json:"terms,omitempty"`
+}
+
+// Term describes one term of a formula over the same transitions.
+type Term struct {
+	Term      string      `json:"term"`
+	Quantiles []run.Float `json:"quantiles"` // 0.1, 0.5, 0.9
 }
 
 // Losses holds means over the updates since the last line. A loss that was not computed

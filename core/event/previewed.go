@@ -15,6 +15,8 @@ type Previewed struct {
 	// Real, Synthetic and Preview describe F of samples of D_real, of D_syn, and of
 	// the preview.
 	Real, Synthetic, Preview *Histogram
+	// Terms describe the terms of a formula over the sample of D_real, if it is a sum of several.
+	Terms []PreviewedTerm
 	// Outside is the share of the preview's rows in which a number is outside the range of
 	// the real transitions in that column.
 	Outside float64
@@ -30,4 +32,10 @@ type Previewed struct {
 	CostSeconds float64
 	Err         string // why there is no answer, one line
 	Busy        bool   // the same request made a little later will be answered
+}
+
+// PreviewedTerm is a term of a formula with the distribution of its values.
+type PreviewedTerm struct {
+	Term   string
+	Values *Histogram
 }

@@ -212,6 +212,9 @@ func (p *preview) scoreReal(slots []int) (known bool, err error) {
 	if p.real, err = p.scoresOf(p.f, p.View.Real, slots); err != nil || p.real == nil {
 		return false, err
 	}
+	if err := p.describeTerms(len(slots)); err != nil {
+		return false, err
+	}
 	p.timeFrames(p.f, p.Now().Sub(begin), len(slots))
 	if p.Relevance == now || now == none {
 		return true, nil
@@ -223,6 +226,15 @@ func (p *preview) scoreReal(slots []int) (known bool, err error) {
 	p.RankCorrelation = analysis.Spearman(old, p.real)
 	p.TopOverlap = analysis.TopOverlap(old, p.real, p.settings.TopFraction)
 	return true, nil
+}
+
+// describeTerms makes a histogram of each term of a formula over the rows that were scored just now.
+func (p *preview) describeTerms(rows int) error {
+	terms, err := termsOf(p.f, p.Scratch, rows)
+	for _, t := range terms {
+		p.Previewed.Terms = append(p.Previewed.Terms, event.PreviewedTerm{Term: t.Text, Values: histogram(t.Values, analysis.BodyEdges(bins, t.Values))})
+	}
+	return err
 }
 
 // sketch generates transitions with the previewed value, one network call at a time.

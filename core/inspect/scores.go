@@ -21,6 +21,30 @@ func (v *View) Sample(from *replay.Ring, intn func(int) int) ([]float32, error) 
 	return v.scoresOf(v.F, from, sampleSlots(from, v.F.AtOnce(SampleRows), intn))
 }
 
+// Term is a term of the sum that a formula is, with its values for some transitions.
+type Term struct {
+	Text   string
+	Values []float32
+}
+
+// Terms returns the terms of F for the rows transitions of the Sample before, or none if F is no sum
+// of several.
+func (v *View) Terms(rows int) ([]Term, error) { return termsOf(v.F, v.Scratch, rows) }
+
+func termsOf(f *relevance.Model, b *replay.Batch, rows int) (terms []Term, err error) {
+	if f.Terms == nil || len(f.Terms.Terms()) < 2 {
+		return nil, nil
+	}
+	values, err := f.Terms.ScoreTerms(b, rows)
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range f.Terms.Terms() {
+		terms = append(terms, Term{text, values[i]})
+	}
+	return terms, nil
+}
+
 // sampleSlots returns n slots of a ring, drawn with replacement, or all slots if the ring
 // holds no more than n.
 func sampleSlots(from *replay.Ring, n int, intn func(int) int) []int {

@@ -44,6 +44,13 @@ func TestARunWithAFormulaIsResumed(t *testing.T) {
 	if last.Relevance != mixed || !(last.Max > last.Min) || last.Max > 2 {
 		t.Errorf("scores %+v", last)
 	}
+	if len(last.Terms) != 2 || last.Terms[1].Term != "0.1 * count" || len(last.Terms[0].Quantiles) != 3 {
+		t.Errorf("terms %+v", last.Terms)
+	}
+	changes := changesIn(first)
+	if got := strings.Join(changes[0].Uses, " "); got != "td rnd count" {
+		t.Errorf("the change uses %q", got)
+	}
 	units := 0
 	resumeFrom(t, func(_ int, p knob.Position) bool {
 		inside := p.Step > 30 && p.Step <= 40 && p.Phase == knob.Score

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/redo"
+	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 )
 
@@ -100,7 +101,7 @@ func (s *steering) change(c event.SetKnob, a asked) error {
 // set sets a knob, and writes the line of the change.
 func (s *steering) set(k knob.Knob, v knob.Value, c event.SetKnob, a asked) {
 	change := event.KnobChanged{
-		ID: len(s.changes.All()) + 1, Knob: k.Name, From: k.Get(s.settings), To: v, Class: k.Class,
+		ID: len(s.changes.All()) + 1, Knob: k.Name, From: k.Get(s.settings), To: v, Class: k.Class, Uses: relevance.Uses(v.Text),
 		Position: s.place.position, Now: c.Now, Obs: s.obs(c.By, c.ID, a),
 	}
 	change.Obs.Sum = change.Scheduled().Sum()

@@ -53,6 +53,18 @@ type written struct {
 	whole   bool // it has functions of a whole column
 }
 
+// Uses are the names that a formula uses, in the order of its text; nil for other functions.
+func Uses(name string) []string {
+	if !IsFormula(name) {
+		return nil
+	}
+	r, err := read(name)
+	if err != nil {
+		return nil
+	}
+	return r.formula.Uses()
+}
+
 // cache has the formulas that were read lately: a run asks at each update what its F needs.
 var cache struct {
 	sync.Mutex

@@ -216,9 +216,20 @@ func (o *Trial) reportScores(v inspect.View, number uint64) error {
 		return err
 	}
 	s := analysis.Summarise(f)
-	r.emit(event.TypeScores, event.Scores{
-		Relevance: v.Settings.Relevance, Min: run.Float(s.Min), Max: run.Float(s.Max), Mean: run.Float(s.Mean),
-		Quantiles: run.Floats([]float64{s.Q10, s.Median, s.Q90}),
-	})
+	line := event.Scores{
+		Relevance: v.Settings.Relevance, Min: run.Float(s.Min), Max: run.Float(s.Max), Mean: run.Float(s.Mean), Quantiles: quantilesOf(s),
+	}
+	terms, err := v.Terms(len(f))
+	if err != nil {
+		return err
+	}
+	for _, t := range terms {
+		line.Terms = append(line.Terms, event.Term{Term: t.Text, Quantiles: quantilesOf(analysis.Summarise(t.Values))})
+	}
+	r.emit(event.TypeScores, line)
 	return nil
+}
+
+func quantilesOf(s analysis.Summary) []run.Float {
+	return run.Floats([]float64{s.Q10, s.Median, s.Q90})
 }

@@ -148,7 +148,7 @@ func fill(_ reflect.Value, _ string, settings any, doc reflect.Value) {
 	doc.Set(copied(reflect.ValueOf(settings)))
 }
 
-// copied returns v with copies of its lists, at any depth of structs and lists.
+// copied returns v with copies of its lists and maps, at any depth of structs and lists.
 func copied(v reflect.Value) reflect.Value {
 	fresh := reflect.New(v.Type()).Elem()
 	fresh.Set(v)
@@ -158,6 +158,14 @@ func copied(v reflect.Value) reflect.Value {
 			if f := fresh.Field(i); f.CanSet() {
 				f.Set(copied(f))
 			}
+		}
+	case reflect.Map:
+		if v.IsNil() {
+			return v
+		}
+		fresh.Set(reflect.MakeMap(v.Type()))
+		for _, key := range v.MapKeys() {
+			fresh.SetMapIndex(key, v.MapIndex(key))
 		}
 	case reflect.Slice:
 		if v.IsNil() {

@@ -8,7 +8,6 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
-	"pgrlab/core/relevance"
 	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -42,7 +41,9 @@ var lists = []list{
 	{"learners", "learners: how each of them acts and learns", []string{"LEARNER", "KNOBS", ""}, learnerRows,
 		func(cli.Deps) any { return learnerValues() }, nil},
 	{"relevance", "relevance functions F", []string{"F", "OF A TRANSITION", ""}, relevanceRows,
-		func(cli.Deps) any { return relevanceValues() }, nil},
+		func(cli.Deps) any { return relevanceValues() }, relevanceFoot},
+	{"formulas", "names and functions of formulas for F", []string{"IN A FORMULA", ""}, formulaRows,
+		func(cli.Deps) any { return formulaValues() }, nil},
 	{"scales", "scales: the sizes of everything in a run", []string{"SCALE", ""},
 		func(cli.Deps) [][]string { return entryRows(presets.Scales()) }, func(cli.Deps) any { return presets.Scales() }, nil},
 	{"presets", "named presets, and what the paper reports for them", []string{"PRESET", "TASK", "METHOD", "PAPER", ""}, presetRows,
@@ -59,7 +60,7 @@ func listCommand(d cli.Deps) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "list tasks, methods, learners, relevance, scales, presets, measured, knobs, devices",
+		Short: "list tasks, methods, learners, relevance, formulas, scales, presets, measured, knobs, devices",
 		Example: `  pgrlab list
   pgrlab list tasks
   pgrlab list knobs --json`,
@@ -77,7 +78,7 @@ func listCommand(d cli.Deps) *cobra.Command {
 	}
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	for _, l := range lists {
-		c.AddCommand(&cobra.Command{
+		of := &cobra.Command{
 			Use: l.name, Short: l.short, SuggestFor: otherwise[l.name], Args: cli.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error {
 				if asJSON {
@@ -88,7 +89,11 @@ func listCommand(d cli.Deps) *cobra.Command {
 				}
 				return cli.WriteLines(c.OutOrStdout(), append([]string{""}, l.foot()...)...)
 			},
-		})
+		}
+		if l.name == "relevance" {
+			listsFormulas(of, &asJSON)
+		}
+		c.AddCommand(of)
 	}
 	return c
 }
@@ -284,30 +289,6 @@ func learnerRows(cli.Deps) [][]string {
 	var rows [][]string
 	for _, v := range learnerValues() {
 		rows = append(rows, []string{v.Name, strings.Join(v.Knobs, " "), v.Doc})
-	}
-	return rows
-}
-
-// relevanceValue is a relevance function as JSON.
-type relevanceValue struct {
-	Name     string `json:"name"`
-	Doc      string `json:"doc"`
-	Equation string `json:"equation"`
-	Source   string `json:"source"`
-}
-
-func relevanceValues() []relevanceValue {
-	var all []relevanceValue
-	for _, s := range relevance.Specs() {
-		all = append(all, relevanceValue{s.Name, s.Doc, s.Equation, s.Source})
-	}
-	return all
-}
-
-func relevanceRows(cli.Deps) [][]string {
-	var rows [][]string
-	for _, s := range relevance.Specs() {
-		rows = append(rows, []string{s.Name, s.Equation, s.Doc})
 	}
 	return rows
 }

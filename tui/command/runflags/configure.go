@@ -162,6 +162,7 @@ func (r *Flags) turn(c *config.Config) error {
 		if err := turnKnob(&copied, s.Knob, s.Value); err != nil {
 			return fmt.Errorf("--at %s: %w", text, err)
 		}
+		s.Value = c.Written(s.Knob, s.Value)
 		if s.At = c.Place(s.At); s.At.Step >= c.Steps {
 			return fmt.Errorf("--at %s: the run ends at step %d: choose an earlier step or more --steps", text, c.Steps)
 		}
@@ -179,5 +180,5 @@ func turnKnob(c *config.Config, name, value string) error {
 	if err := c.Uses(k); err != nil {
 		return err
 	}
-	return c.Knobs.Set(name, value)
+	return c.Knobs.Set(name, c.Written(k.Name, value))
 }
