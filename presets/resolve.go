@@ -85,7 +85,7 @@ type axes struct {
 	choices                          bool // of a task without a document of its own
 }
 
-// document is the name of a task's documents: all tasks that other programs simulate have the same.
+// document is the name of a task's documents: all tasks of other programs and of files have the same.
 func (a axes) document() string {
 	if strings.Contains(a.task, ":") {
 		return "outside"

@@ -44,6 +44,8 @@ type Task struct {
 type Own interface {
 	// Archive is all of it as one file, of which the task can be made again.
 	Archive() ([]byte, error)
+	// Notes are lines about it that are worth knowing.
+	Notes() []string
 }
 
 // Environment is how a run plays its task, fixed for the run. The zero value is

@@ -24,8 +24,6 @@ const patience = time.Minute
 // A File is a task made of files. It never changes, and all its copies share it.
 type File struct {
 	Task envs.Task
-	// Boxes says how many meshes and height fields pictures show as boxes.
-	Boxes int
 
 	bundle   *bundle
 	document *document
@@ -39,6 +37,8 @@ type File struct {
 	qpos0     []float64
 	dt        float64 // of a control step, seconds
 	controls  int
+	boxes     int // meshes and height fields, which pictures show as boxes
+	memory    int // that the model sets aside for contacts, of each copy, bytes
 }
 
 // started is a compiled start.
@@ -93,6 +93,9 @@ func (f *File) make(ctx context.Context, file string) error {
 	if err := f.look(m); err != nil {
 		return f.document.problem(file, "model", err)
 	}
+	if _, err := m.Data(); err != nil {
+		return f.document.problem(file, "model", err)
+	}
 	if f.words, err = newVocabulary(m); err != nil {
 		return err
 	}
@@ -132,7 +135,7 @@ func withoutEngine(err error) error {
 // look reads what the task needs to know of a model, and refuses models that cannot be a task.
 func (f *File) look(m *mujoco.Model) (err error) {
 	n := map[string]int{}
-	for _, name := range []string{"nv", "nu", "nactuator", "nhistory", "nplugin"} {
+	for _, name := range []string{"nv", "nu", "nactuator", "nhistory", "nplugin", "narena"} {
 		if n[name], err = m.Int(name); err != nil {
 			return err
 		}
@@ -147,7 +150,7 @@ func (f *File) look(m *mujoco.Model) (err error) {
 	case n["nplugin"] > 0:
 		return errors.New("the model has plugins, which are not supported: leave them out")
 	}
-	f.controls = n["nu"]
+	f.controls, f.memory = n["nu"], n["narena"]
 	if err := checkControls(m, n["nactuator"]); err != nil {
 		return err
 	}
@@ -171,7 +174,7 @@ func (f *File) look(m *mujoco.Model) (err error) {
 	kinds, err := m.Int32s("geom_type")
 	for _, kind := range kinds {
 		if kind == mesh || kind == field {
-			f.Boxes++
+			f.boxes++
 		}
 	}
 	return err
@@ -230,3 +233,19 @@ func (f *File) Current(file string) bool {
 
 // Files are the names of the files that the task is made from, below its folder.
 func (f *File) Files() []string { return f.bundle.names() }
+
+// Notes are lines about the task that are worth knowing.
+func (f *File) Notes() []string {
+	notes := []string{fmt.Sprintf("made of %s: %.1f KiB", strings.Join(f.Files(), ", "), float64(f.bundle.size)/1024)}
+	notes = append(notes, fmt.Sprintf("a step is %d of the physics, %.4g s", f.document.Substeps, f.dt))
+	if f.boxes > 0 {
+		notes = append(notes, fmt.Sprintf("pictures show %d meshes and height fields as boxes", f.boxes))
+	}
+	if f.memory > roomy {
+		notes = append(notes, fmt.Sprintf("each copy sets %d MiB aside for contacts: a smaller <size memory=\"1M\"/> in the model may do", f.memory>>20))
+	}
+	return notes
+}
+
+// roomy is the memory of a copy from which it is said how to save some.
+const roomy = 8 << 20

@@ -68,7 +68,7 @@ var ofArguments = map[string]completer{
 	"attach": labs, "serve": labs, "stop": labs, "pause": labs, "park": labs, "resume": labs, "checkpoint": labs,
 	"report": runFolders, "card": onlyFirst(runFolders), "export": onlyFirst(runFolders), "replay": onlyFirst(runFolders),
 	"fork": onlyFirst(places), "analyse": places, "journal canonical": onlyFirst(runFolders), "journal diff": runFolders,
-	"env check": programs, "env allow": programs,
+	"env check": programs, "env allow": programs, "task check": onlyFirst(files),
 	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "sweep status": onlyFirst(folders), "sweep cancel": onlyFirst(folders), "sweep poke": onlyFirst(folders), "sweep requeue": onlyFirst(folders), "sweep worker": onlyFirst(folders), "man": onlyFirst(folders),
 }
 
@@ -143,7 +143,7 @@ func taskNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.Shel
 	for _, t := range d.Tasks {
 		all = append(all, cobra.CompletionWithDesc(t.Name, t.Doc))
 	}
-	return all, inOrder
+	return all, cobra.ShellCompDirectiveKeepOrder // or a task file
 }
 
 // programs complete a task that another program simulates; the end of its name is not known here.

@@ -262,6 +262,9 @@ var refusals = []struct {
 	{"sweep job s 0", 2, "s"},
 	{"sweep job", 2, "needs the folder of a sweep and an index"},
 	// environments of other programs
+	{"task", 2, "needs one of check"},
+	{"task check", 2, "needs a task file"},
+	{"task check cheetah-run", 2, "want a task file, as ./pole.toml"},
 	{"env", 2, "needs one of allow, check"},
 	{"env check", 2, "needs a task or a command, in quotes"},
 	{"env check gym:Ant-v5", 2, "find the program of gym:Ant-v5: there is no python"},
