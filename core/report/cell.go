@@ -147,6 +147,9 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 		if r.Twice != "" {
 			notes = append(notes, r.Twice)
 		}
+		if text := r.Unrepeated(); text != "" {
+			notes = append(notes, fmt.Sprintf("%s is not repeated exactly: %s", r.Dir, text))
+		}
 		k := key{r.Task, r.Method, r.Scale, name(r), r.touched()}
 		c := byKey[k]
 		if c == nil {

@@ -290,6 +290,20 @@ func (r *Run) said(e run.Entry) error {
 	return nil
 }
 
+// unrepeated is what a note says that ends the promise of the same journal: an episode in the program of a task could
+// not be taken up again where a run was resumed.
+const unrepeated = "the run is not repeated exactly"
+
+// Unrepeated is the note that says why another run of the same kind may have another journal; "": it has the same.
+func (r *Run) Unrepeated() string {
+	for _, text := range r.Notes {
+		if said, is := strings.CutSuffix(text, ": "+unrepeated); is {
+			return said
+		}
+	}
+	return ""
+}
+
 // ByHand returns the changes that were made by hand during the run.
 func (r *Run) ByHand() []Change {
 	return slices.DeleteFunc(slices.Clone(r.Changes), func(c Change) bool { return !c.ByHand() })

@@ -21,6 +21,7 @@ import (
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/results"
@@ -81,7 +82,9 @@ func card(w io.Writer, dir string) error {
 	} {
 		fmt.Fprintf(w, "| %s | %s |\n", row[0], row[1])
 	}
-	if len(r.Moved) > 0 {
+	if text := r.Unrepeated(); text != "" {
+		fmt.Fprintf(w, "\nThe journal is not repeated exactly: %s.\n", text)
+	} else if len(r.Moved) > 0 {
 		fmt.Fprintf(w, "\nThe run was moved (%s), so its journal is the same, byte for byte, on none of these alone.\n", r.Devices())
 	} else {
 		fmt.Fprintf(w, "\nThe journal is the same, byte for byte, on this device and kernel family (%s), whatever the number of threads.\n", r.Device)
@@ -118,14 +121,18 @@ func state(r *report.Run, c config.Config) string {
 // origin is what the run was made from, with its preset if that is a named one, and how the run
 // differs from that.
 func origin(c config.Config) (presets.Choice, []presets.Difference, error) {
-	axes := presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale, Observation: c.Environment.Observation}
+	axes := presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale, Observation: c.Environment.Observation, Choices: c.Environment.Outside.Spec.Choices > 0}
 	named := slices.ContainsFunc(presets.Presets(), func(e presets.Entry) bool { return e.Name == c.Preset })
 	if named {
 		axes.Preset = c.Preset
 	}
 	all, err := presets.Differences(axes, c)
+	all = slices.DeleteFunc(all, func(d presets.Difference) bool { return presets.Judges(d.Key) && strings.HasPrefix(d.Key, ofPrograms) })
 	return axes, all, err
 }
+
+// ofPrograms begins the keys about the program of a task. Those that do not change what is learned are not on the card.
+const ofPrograms = "environment.outside."
 
 // commandLine is the command that makes the run again without its folder.
 func commandLine(c config.Config, from presets.Choice, differences []presets.Difference) string {
@@ -159,13 +166,36 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 			}
 		case d.Key == "device" || d.Key == "precision":
 			words = append(words, "--"+d.Key+" "+shell.Word(value))
+		case strings.HasPrefix(d.Key, ofPrograms): // below
 		case d.Key == "members":
 			words = append(words, "--members "+shell.Word(value))
 		case d.Key != "seed" && d.Key != "generator.slice":
 			words = append(words, "--set "+d.Key+"="+assignable(value))
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, started(c.Environment.Outside)...), " ")
+}
+
+// started are the flags that say how the program of a task is started.
+func started(o task.Outside) (words []string) {
+	for _, arg := range o.Args {
+		words = append(words, "--env-arg "+shell.Word(arg))
+	}
+	if o.Python != "" {
+		words = append(words, "--python "+shell.Word(o.Python))
+	}
+	if o.ActBound > 0 {
+		words = append(words, fmt.Sprintf("--act-bound %g", o.ActBound))
+	}
+	for _, count := range []struct {
+		flag  string
+		value int
+	}{{"episode-steps", o.EpisodeSteps}, {"env-timeout", o.Timeout}, {"env-procs", o.Processes}} {
+		if count.value > 0 {
+			words = append(words, fmt.Sprintf("--%s %d", count.flag, count.value))
+		}
+	}
+	return words
 }
 
 // assignable writes a TOML value as a word for --set.

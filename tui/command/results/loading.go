@@ -92,7 +92,7 @@ func LoadRun(dir string) (*report.Run, error) {
 	if r.Settings, err = presets.Settings(c); err != nil {
 		return nil, err
 	}
-	differences, err := presets.Differences(presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale, Observation: c.Environment.Observation}, c)
+	differences, err := presets.Differences(presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale, Observation: c.Environment.Observation, Choices: c.Environment.Outside.Spec.Choices > 0}, c)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
