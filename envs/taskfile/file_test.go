@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -371,4 +374,36 @@ func TestFormulasSeeTheState(t *testing.T) {
 		}
 		before = o
 	}
+}
+
+// docs/own-task.md has every key of a task file and everything that a formula can name.
+func TestThePageHasEverything(t *testing.T) {
+	text, err := os.ReadFile("../../docs/own-task.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Concat(keys(reflect.TypeFor[document]()), keys(reflect.TypeFor[reset]()), whole, slices.Collect(maps.Keys(draws)))
+	for _, o := range ofObjects {
+		names = append(names, o.name)
+	}
+	for _, name := range names {
+		if name != "reset" && !regexp.MustCompile("`"+name+"[`(]").Match(text) {
+			t.Errorf("the page lacks %s", name)
+		}
+	}
+	for _, name := range []string{"pole.toml", "pole.xml"} {
+		shown := regexp.MustCompile("(?s)\n`" + name + "`:\n\n```[a-z]+\n(.*?)```").FindSubmatch(text)
+		if file, err := os.ReadFile(filepath.Join("testdata", name)); err != nil || shown == nil || plain(shown[1]) != plain(file) {
+			t.Errorf("%s of the page is not that of testdata: %v", name, err)
+		}
+	}
+}
+
+// plain is text without comments and empty lines.
+func plain(text []byte) (lines string) {
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, " #")
+		lines += strings.TrimSpace(line)
+	}
+	return lines
 }

@@ -3,6 +3,7 @@ package program
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -66,5 +67,41 @@ func TestATaskOfFiles(t *testing.T) {
 	do(2, "trace", "--task", "nowhere.toml")
 	if want := "read task nowhere.toml: no such file or directory"; !strings.Contains(said.String(), want) {
 		t.Errorf("%s, want %s", &said, want)
+	}
+}
+
+// Every file and every command of docs/own-task.md does what the page says.
+func TestTheCommandsOfOwnTasks(t *testing.T) {
+	text, err := os.ReadFile("../../docs/own-task.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := commandsOf(t, "own-task.md")
+	d := setUp(t)
+	files := regexp.MustCompile("(?s)\n`([a-z.]+)`:\n\n```[a-z]+\n(.*?)```").FindAllSubmatch(text, -1)
+	for _, file := range files {
+		if err := os.WriteFile(string(file[1]), file[2], 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(files) != 2 || len(lines) != 5 {
+		t.Fatalf("%d files, %d commands", len(files), len(lines))
+	}
+	for _, line := range lines {
+		words := strings.Fields(line)[1:]
+		switch words[0] {
+		case "train":
+			words = append(words, "--steps", "60")
+		case "sweep":
+			words = append(words, "--steps", "60", "--seeds", "0", "--jobs", "1")
+		}
+		var said strings.Builder
+		status, out := pgrlab(t, d, &said, words...)
+		if status != 0 {
+			t.Errorf("%s: status %d: %s", line, status, &said)
+		}
+		if words[0] == "task" && (strings.Contains(out, "! ") || !strings.Contains(out, `cos(qpos["hinge"]) from`)) {
+			t.Errorf("%s: %s", line, out)
+		}
 	}
 }
