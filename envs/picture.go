@@ -96,8 +96,10 @@ func (v *View) shapes(s *render.Scene, m *mujoco.Model, kind mujoco.Object) erro
 	names, kinds, sizes := f.names(kind), f.whole(of+"_type"), f.doubles(of+"_size")
 	groups, materials, colours := f.whole(of+"_group"), f.whole(of+"_matid"), f.singles(of+"_rgba")
 	var palette []float32
+	var textures []*[3]float32
 	if slices.Max(append(materials, -1)) >= 0 {
 		palette = f.singles("mat_rgba")
+		textures = f.textures()
 	}
 	var boxes []float64
 	if kind == mujoco.Geom {
@@ -108,8 +110,17 @@ func (v *View) shapes(s *render.Scene, m *mujoco.Model, kind mujoco.Object) erro
 	}
 	for i, name := range names {
 		colour := [4]float32(colours[4*i:])
-		if material := materials[i]; material >= 0 && colour == plainColour {
-			colour = [4]float32(palette[4*material:])
+		var texture *[3]float32
+		if material := materials[i]; material >= 0 {
+			texture = textures[material]
+			if colour == plainColour {
+				colour = [4]float32(palette[4*material:])
+			}
+		}
+		if texture != nil {
+			for c, x := range texture {
+				colour[c] *= x
+			}
 		}
 		shown := groups[i] < hiddenGroup && colour[3] > .5
 		v.shown = append(v.shown, shown)
@@ -126,7 +137,9 @@ func (v *View) shapes(s *render.Scene, m *mujoco.Model, kind mujoco.Object) erro
 			form, size = render.Box, vec(boxes[6*i+3:])
 			v.centres[len(s.Shapes)] = vec(boxes[6*i:])
 		}
-		s.Shapes = append(s.Shapes, shapeOf(form, name, size, colour))
+		shape := shapeOf(form, name, size, colour)
+		shape.Checker = shape.Checker || form == render.Plane && texture != nil
+		s.Shapes = append(s.Shapes, shape)
 	}
 	return nil
 }

@@ -150,6 +150,19 @@ func (m *Model) Int32s(name string) ([]int32, error) {
 	return window[int32](m.in, v.address, v.count), err
 }
 
+// Bytes returns an array of bytes of mjModel, such as "tex_data", valid as long as that of Float64s.
+func (m *Model) Bytes(name string) ([]byte, error) {
+	v, err := m.in.view("MjModel", name, m.handle)
+	if err == nil && v.element != elementByte {
+		err = fmt.Errorf("mjModel.%s does not hold bytes", name)
+	}
+	if err != nil || v.count == 0 {
+		return nil, err
+	}
+	all, _ := m.in.memory.Read(v.address, v.count)
+	return all, nil
+}
+
 // Index returns the number of a named object.
 func (m *Model) Index(kind Object, name string) (int, error) {
 	names, err := m.Names(kind)
@@ -216,6 +229,7 @@ func (m *Model) Disable(flags int) error {
 
 // Element types of memory views, by embind's numbers.
 const (
+	elementByte    = 1
 	elementInt32   = 4
 	elementFloat32 = 6
 	elementFloat64 = 7
