@@ -101,7 +101,7 @@ func commandOf(task string, o Options) (c Command, err error) {
 		c.Argv, err = split(text)
 		return c, err
 	}
-	python, err := interpreter(o.Python)
+	python, err := Interpreter(task, o.Python)
 	if err != nil {
 		return c, err
 	}
@@ -113,9 +113,12 @@ func commandOf(task string, o Options) (c Command, err error) {
 	return c, nil
 }
 
-// interpreter finds Python: the one that was asked for, that of an environment variable or of the virtual environment
-// that is active, or python3.
-func interpreter(asked string) (string, error) {
+// Interpreter finds Python for a task: the one that was asked for, that of an environment variable or of the virtual
+// environment that is active, or python3. A task that is a command names its own, if it needs one.
+func Interpreter(task, asked string) (string, error) {
+	if strings.HasPrefix(task, commandPrefix) {
+		return "", nil
+	}
 	if asked == "" {
 		asked = os.Getenv("PGRLAB_PYTHON")
 	}

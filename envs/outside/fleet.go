@@ -221,7 +221,7 @@ func (b *batch) stepOnce(actions []float32, rewards []float64) (err error) {
 			text = fmt.Sprintf("its reward is %v: want a finite number of at most %g", x, float64(largest))
 		}
 		if b.flags[k]&flagLost != 0 {
-			text = "its program gave the episode up"
+			text = "the program gave the episode up"
 		}
 		if text != "" {
 			r.Truncated = true

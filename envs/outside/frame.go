@@ -123,7 +123,7 @@ func (w *wire) exchange(size int) ([]byte, error) {
 	w.from.Discard(headerSize) // it is buffered
 	w.body = slices.Grow(w.body[:0], int(h.length))[:h.length]
 	if n, err := io.ReadFull(w.from, w.body); err != nil {
-		return nil, fmt.Errorf("its reply to %s ended after %d of %d bytes: %w", asked.kind, n, h.length, err)
+		return nil, fmt.Errorf("the program's reply to %s ended after %d of %d bytes: %w", asked.kind, n, h.length, err)
 	}
 	if h.kind == kindError {
 		return nil, readRefusal(w.body)
@@ -153,22 +153,22 @@ func (w *wire) checkHeader(h, asked header, size int) error {
 		garbage, _ := w.from.Peek(min(w.from.Buffered(), 60)) // it is buffered
 		return w.garbled(garbage)
 	case h.sequence != asked.sequence:
-		return fmt.Errorf("its reply has sequence %d, want %d: there is one reply to a request, in order", h.sequence, asked.sequence)
+		return fmt.Errorf("the program's reply has sequence %d, want %d: there is one reply to a request, in order", h.sequence, asked.sequence)
 	case !answers:
-		return fmt.Errorf("it answered %s with %s", asked.kind, h.kind)
+		return fmt.Errorf("the program answered %s with %s", asked.kind, h.kind)
 	case h.length > maxBody:
-		return fmt.Errorf("its reply to %s would have %d bytes: want at most %d", asked.kind, h.length, maxBody)
+		return fmt.Errorf("the program's reply to %s would have %d bytes: want at most %d", asked.kind, h.length, maxBody)
 	case h.kind != kindError && size >= 0 && int(h.length) != size:
-		return fmt.Errorf("its reply to %s has %d bytes, want %d", asked.kind, h.length, size)
+		return fmt.Errorf("the program's reply to %s has %d bytes, want %d", asked.kind, h.length, size)
 	case h.copies != asked.copies:
-		return fmt.Errorf("its reply to %s is about %d copies, want %d", asked.kind, h.copies, asked.copies)
+		return fmt.Errorf("the program's reply to %s is about %d copies, want %d", asked.kind, h.copies, asked.copies)
 	}
 	return nil
 }
 
 // garbled says that something else than a frame came.
 func (w *wire) garbled(got []byte) error {
-	return fmt.Errorf("what it wrote is no frame: %q: if the program prints, let it print to standard error, which the protocol leaves alone", printable.Line(string(got)))
+	return fmt.Errorf("what the program wrote is no frame: %q: if the program prints, let it print to standard error, which the protocol leaves alone", printable.Line(string(got)))
 }
 
 // refusal is an error that the program reports.
@@ -181,7 +181,7 @@ type refusal struct {
 func readRefusal(body []byte) error {
 	r := new(refusal)
 	if err := json.Unmarshal(body, r); err != nil || r.Text == "" {
-		return fmt.Errorf("it reported an error that cannot be read: %q", printable.Line(string(body[:min(len(body), 200)])))
+		return fmt.Errorf("the program reported an error that cannot be read: %q", printable.Line(string(body[:min(len(body), 200)])))
 	}
 	r.Text = printable.Line(r.Text)
 	return r

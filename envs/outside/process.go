@@ -154,7 +154,7 @@ func (o output) Read(b []byte) (n int, err error) {
 }
 
 // errGone says that a program has failed before, which was reported then.
-var errGone = &Lost{"its program has ended"}
+var errGone = &Lost{"the program has ended"}
 
 // exchange sends the request in the wire and returns the body of the reply, which is valid until the next request: the
 // caller holds mu. A refusal that is not fatal leaves the program as it is; after any other error it is ended.
@@ -187,12 +187,12 @@ func (p *process) describe(err error, limit time.Duration) error {
 	case errors.As(err, &said): // it has said why
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded) && !p.over():
-		err = fmt.Errorf("it did not answer %s within %v: --env-timeout gives it more", doing, limit)
+		err = fmt.Errorf("the program did not answer %s within %v: --env-timeout gives it more", doing, limit)
 	case errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EPIPE):
 		if p.gone() {
-			err = fmt.Errorf("it ended (%s) and did not answer %s", p.status, doing)
+			err = fmt.Errorf("the program ended (%s) and did not answer %s", p.status, doing)
 		} else {
-			err = fmt.Errorf("it closed its output and did not answer %s", doing)
+			err = fmt.Errorf("the program closed its output and did not answer %s", doing)
 		}
 	}
 	if lines := p.log.last(5); len(lines) > 0 {

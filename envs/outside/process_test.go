@@ -16,22 +16,22 @@ import (
 // ends an episode.
 func TestMisbehaving(t *testing.T) {
 	for mode, want := range map[string]string{
-		"hangs":           "it did not answer step within 50ms: --env-timeout gives it more",
-		"dies":            "it ended (exit status 3) and did not answer step; its last lines: first | ?[31mout of luck",
-		"is killed":       "it ended (signal: killed) and did not answer step",
-		"short":           "its reply to step has 17 bytes, want 21",
-		"half":            "its reply to step ended after 8 of 21 bytes: unexpected EOF",
-		"sequence":        "its reply has sequence 4, want 3: there is one reply to a request, in order",
-		"kind":            "it answered step with save",
-		"copies":          "its reply to step is about 2 copies, want 1",
-		"prints":          `what it wrote is no frame: "step done, all is well `,
-		"1 GiB":           "its reply to step would have 1073741824 bytes: want at most 67108864",
+		"hangs":           "the program did not answer step within 50ms: --env-timeout gives it more",
+		"dies":            "the program ended (exit status 3) and did not answer step; its last lines: first | ?[31mout of luck",
+		"is killed":       "the program ended (signal: killed) and did not answer step",
+		"short":           "the program's reply to step has 17 bytes, want 21",
+		"half":            "the program's reply to step ended after 8 of 21 bytes: unexpected EOF",
+		"sequence":        "the program's reply has sequence 4, want 3: there is one reply to a request, in order",
+		"kind":            "the program answered step with save",
+		"copies":          "the program's reply to step is about 2 copies, want 1",
+		"prints":          `what the program wrote is no frame: "step done, all is well `,
+		"1 GiB":           "the program's reply to step would have 1073741824 bytes: want at most 67108864",
 		"gives up":        "licence expired",
 		"raises":          "ValueError: no?[2J way ",
 		"NaN":             "step 1: y of its observation is NaN: want a finite number of at most 1e+10",
 		"huge":            "step 1: x of its observation is 1e+11: want a finite number of at most 1e+10",
 		"infinite reward": "step 1: its reward is -Inf: want a finite number of at most 1e+10",
-		"loses":           "step 1: its program gave the episode up",
+		"loses":           "step 1: the program gave the episode up",
 	} {
 		t.Run(mode, func(t *testing.T) {
 			o := Options{Timeout: time.Minute}
@@ -126,7 +126,7 @@ func TestGrandchild(t *testing.T) {
 	}
 	defer pipe.Close()
 	env, obs := begun(t, task(t, "grandchild", Options{}))
-	if _, _, _, err := env.Step([]float32{0}, obs); err == nil || !strings.HasPrefix(err.Error(), "it ended (exit status 4) and did not answer step") {
+	if _, _, _, err := env.Step([]float32{0}, obs); err == nil || !strings.HasPrefix(err.Error(), "the program ended (exit status 4) and did not answer step") {
 		t.Errorf("the error is %v", err)
 	}
 	if _, err := io.Copy(io.Discard, pipe); err != nil { // it ends when the last process that can write has ended

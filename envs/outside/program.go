@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Args         []string      // KEY=VALUE, for the function that makes the environment
 	Folder       string        // in which it is started; "": the present one
-	Python       string        // the interpreter of gym: and dm:; "": see interpreter
+	Python       string        // the interpreter of gym: and dm:; "": see Interpreter
 	ActBound     float64       // bounds of actions that have none are -ActBound and ActBound; 0: they are refused
 	EpisodeSteps int           // steps until an episode is truncated; 0: what the program says, or defaultSteps
 	Timeout      time.Duration // for a reply; 0: defaultTimeout

@@ -121,7 +121,7 @@ func (f *fleet) reload(p *process, r *rider, from *saved) error {
 	err := p.load(r.seat.copy, from.State)
 	var said *refusal
 	if errors.As(err, &said) && !said.Fatal {
-		return &Lost{fmt.Sprintf("its program cannot load what it saved: %s: the run is not repeated exactly", said.Text)}
+		return &Lost{fmt.Sprintf("the program cannot load what it saved: %s: the run is not repeated exactly", said.Text)}
 	}
 	return err
 }

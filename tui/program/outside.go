@@ -38,12 +38,15 @@ func (*programs) NameOf(command string) string { return outside.NameOf(command) 
 func (s *programs) Open(name string, o task.Outside) (cli.Program, error) {
 	spec := o.Spec
 	o.Spec = task.Spec{}
+	var err error
+	if o.Python, err = outside.Interpreter(name, o.Python); err != nil {
+		return nil, fmt.Errorf("find the program of %s: %w", name, err)
+	}
 	key := fmt.Sprintf("%q %+v", name, o)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.open[key]
 	if p == nil {
-		var err error
 		p, err = outside.Open(name, outside.Options{
 			Args: o.Args, Folder: o.Folder, Python: o.Python, ActBound: o.ActBound, EpisodeSteps: o.EpisodeSteps,
 			Timeout: time.Duration(o.Timeout) * time.Second, Processes: o.Processes,
@@ -56,7 +59,7 @@ func (s *programs) Open(name string, o task.Outside) (cli.Program, error) {
 	if known := (task.Outside{Spec: spec}); known.Met() {
 		p.Expect(outside.Spec(spec))
 	}
-	return program{p, s.allowed}, nil
+	return program{p, o.Python, s.allowed}, nil
 }
 
 // check says whether a command may be started.
@@ -80,6 +83,7 @@ func (s *programs) Close() {
 // program is one of them.
 type program struct {
 	*outside.Program
+	python  string
 	allowed func() *outside.Allowed
 }
 
@@ -87,6 +91,9 @@ type program struct {
 func (p program) Command() (command, folder string) {
 	return p.Program.Command.String(), p.Program.Command.Dir
 }
+
+// Python is the interpreter that was found.
+func (p program) Python() string { return p.python }
 
 // Allowed says whether the command is in the user's list.
 func (p program) Allowed() (bool, error) { return p.allowed().Has(p.Program.Command) }

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"pgrlab/core/shell"
 	"pgrlab/core/task"
@@ -26,6 +30,8 @@ type Programs interface {
 type Program interface {
 	// Command is what would be started, as a person would type it, and the folder in which it would be.
 	Command() (command, folder string)
+	// Python is the interpreter that was found, for tasks that need one.
+	Python() string
 	// Allowed says whether the command is in the user's list, and Allow puts it there.
 	Allowed() (bool, error)
 	Allow() error
@@ -65,23 +71,37 @@ func (d Deps) Typed(name string, o task.Outside) (Program, error) {
 	return p, p.Allow()
 }
 
-// Listed opens the program of a task whose name stands in a file: somebody must have typed it before.
-func (d Deps) Listed(name string, o task.Outside) (Program, error) {
+// Listed opens the program of a task whose name stands in a file: somebody must have typed it before, or allows it now.
+// ask asks the person at the keyboard; nil: nobody is there.
+func (d Deps) Listed(name string, o task.Outside, ask func(question string) bool) (Program, error) {
 	p, err := d.Programs.Open(name, o)
 	if err != nil {
 		return nil, AsUsage(err)
 	}
-	return p, needsAllowed(p, name, o)
-}
-
-// needsAllowed is an error if a program's command is not in the user's list.
-func needsAllowed(p Program, name string, o task.Outside) error {
 	allowed, err := p.Allowed()
 	if err != nil || allowed {
-		return err
+		return p, err
 	}
 	command, folder := p.Command()
-	return Usagef("%s, to be started in %s, is not among the commands that you have allowed, or its file has changed since: look at it, and allow it with: %s", command, folder, allowing(folder, name, o))
+	if ask != nil && ask(fmt.Sprintf("%s is simulated by a command that you have not allowed, or whose file has changed since:\n  %s\nin %s. Start it?", name, command, folder)) {
+		return p, p.Allow()
+	}
+	return nil, Usagef("%s, to be started in %s, is not among the commands that you have allowed, or its file has changed since: look at it, and allow it with: %s", command, folder, allowing(folder, name, o))
+}
+
+// Asker asks a person at a terminal for a yes; nil: in and out are not one.
+func Asker(in io.Reader, out io.Writer) func(question string) bool {
+	for _, stream := range []any{in, out} {
+		if f, is := Raw(stream).(*os.File); !is || !term.IsTerminal(int(f.Fd())) {
+			return nil
+		}
+	}
+	return func(question string) bool {
+		fmt.Fprintf(out, "%s [y/N] ", question)
+		answer := ""
+		fmt.Fscanln(in, &answer)
+		return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+	}
 }
 
 // allowing is the command that allows a program.

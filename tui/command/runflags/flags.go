@@ -31,8 +31,9 @@ type Flags struct {
 	Disk                        string
 	Lean                        bool
 
-	Changed func(name string) bool // whether a flag was given
-	Stderr  func() io.Writer       // for messages before the run exists; nil: there are none
+	ask     func(question string) bool // asks the person at the keyboard; nil: nobody is there
+	Changed func(name string) bool     // whether a flag was given
+	Stderr  func() io.Writer           // for messages before the run exists; nil: there are none
 
 	Place machine.Place // where the run computes, once settled
 }
@@ -71,4 +72,8 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.BoolVar(&r.Lean, "lean", false, "save only how D_syn was made, not D_syn itself: checkpoints are small, and a resume generates D_syn again")
 	cli.SetGroup(f, cli.WhereToKeep, "out", "resume", "drop-tail", "checkpoint-every", "disk", "lean")
 	r.Changed, r.Stderr = f.Changed, c.ErrOrStderr
+	r.ask = func(question string) bool {
+		ask := cli.Asker(c.InOrStdin(), c.ErrOrStderr())
+		return ask != nil && ask(question)
+	}
 }

@@ -37,7 +37,7 @@ func (r *Flags) find(d cli.Deps, c *config.Config, choice presets.Choice, side i
 		return d.TaskIn(filepath.Dir(r.Preset), c.Task, c.Environment)
 	}
 	o := r.started(c.Environment.Outside)
-	open := d.Listed
+	open := func(name string, o task.Outside) (cli.Program, error) { return d.Listed(name, o, r.ask) }
 	if choice.Task != "" {
 		open = d.Typed
 		here, err := os.Getwd()
@@ -50,6 +50,7 @@ func (r *Flags) find(d cli.Deps, c *config.Config, choice presets.Choice, side i
 	if err != nil {
 		return task.Task{}, err
 	}
+	o.Python = p.Python() // a run goes on with the same one
 	if !o.Met() {
 		if o.Spec, err = p.Meet(); err != nil {
 			return task.Task{}, err
