@@ -9,6 +9,7 @@ type Outside struct {
 	EpisodeSteps int      `toml:"episode_steps,omitempty"` // steps until an episode is truncated; 0: as the program says
 	Timeout      int      `toml:"timeout,omitempty"`       // seconds for a reply; 0: a minute
 	Processes    int      `toml:"processes,omitempty"`     // over which copies are spread; 0: 1, and for evaluations up to 4
+	Pictures     bool     `toml:"-"`                       // it will be asked to draw
 	Spec         Spec     `toml:"spec,omitempty"`          // what the program said when the run was made; another one is refused
 }
 

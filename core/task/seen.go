@@ -7,6 +7,12 @@ type Seen interface {
 	Frame(dst []byte, side int) error
 }
 
+// Drawn is an Env that another program draws for people.
+type Drawn interface {
+	// Draw returns bytes of red, green and blue of height by width pixels, the top line first.
+	Draw(width, height int) ([]byte, error)
+}
+
 // SeenVec is a VecEnv that can be drawn.
 type SeenVec interface {
 	// Frames is Frame of all copies: dst is [Size,side,side,3].

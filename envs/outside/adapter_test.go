@@ -138,6 +138,19 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// A program draws what it can, in the size that is asked for; one that cannot says so.
+func TestPictures(t *testing.T) {
+	env, _ := begun(t, met(t, plain(t, "Draws", Options{Pictures: true})))
+	got, err := env.Draw(2, 4)
+	if want := []byte{0, 1, 2, 6, 7, 8, 0, 1, 2, 6, 7, 8, 12, 13, 14, 18, 19, 20, 12, 13, 14, 18, 19, 20}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("the picture is %v, %v", got, err)
+	}
+	env, _ = begun(t, met(t, plain(t, "Plain", Options{Pictures: true})))
+	if _, err := env.Draw(2, 4); err == nil || err.Error() != "its program draws no pictures" {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // What cannot be used is refused in a line that says what it is.
 func TestRefused(t *testing.T) {
 	p := plain(t, "Nothing", Options{})

@@ -64,6 +64,18 @@ func (e *Env) narrow(obs []float32) {
 	e.noise.Add(obs, r.seed, r.episode.Number, len(r.episode.Actions)/e.ActSize())
 }
 
+// Draw returns a picture of the running episode: bytes of red, green and blue, the top line first.
+func (e *Env) Draw(width, height int) ([]byte, error) {
+	r := e.rider()
+	if err := r.ready(); err != nil {
+		return nil, err
+	}
+	if !r.process.spec.Picture {
+		return nil, fmt.Errorf("its program draws no pictures")
+	}
+	return r.process.picture(r.seat.copy, width, height)
+}
+
 // Save writes what is needed to go on.
 func (e *Env) Save(w io.Writer) error { return e.fleet.save(w) }
 

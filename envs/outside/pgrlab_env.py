@@ -243,6 +243,9 @@ def _adapt(env):
     raise Refused("a %s is no environment: want one of Gymnasium or dm_env, or an object with reset, step, low and high" % type(env).__name__)
 
 
+_wanted = {"picture": False}  # what pgrlab will ask for
+
+
 class _Server:
     def __init__(self, make, versions):
         self.make, self.versions, self.copies, self.spare, self.args = make, versions, {}, None, {}
@@ -256,6 +259,7 @@ class _Server:
     def hello(self, body):
         asked = json.loads(body)
         self.args = asked.get("options") or {}
+        _wanted["picture"] = bool(asked.get("picture"))
         first = self.spare = self.fresh()
         bounds = lambda all: [float(x) if math.isfinite(x) else None for x in all]
         spec = {"protocol": PROTOCOL, "name": asked.get("task"), "obs": first.size, "limit": first.limit, "terminates": first.terminates,
@@ -380,6 +384,8 @@ def _imported(name, package):
 def _gym(name):
     def make(**args):
         gym = _imported("gymnasium", "gymnasium")
+        if _wanted["picture"]:
+            args.setdefault("render_mode", "rgb_array")
         return gym.make(name, disable_env_checker=True, **args)
     return make, lambda: {"gymnasium": getattr(sys.modules.get("gymnasium"), "__version__", "unknown")}
 

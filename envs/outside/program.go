@@ -18,6 +18,7 @@ type Options struct {
 	ActBound     float64       // bounds of actions that have none are -ActBound and ActBound; 0: they are refused
 	EpisodeSteps int           // steps until an episode is truncated; 0: what the program says, or defaultSteps
 	Timeout      time.Duration // for a reply; 0: defaultTimeout
+	Pictures     bool          // it will be asked to draw
 	Processes    int           // over which copies are spread; 0: 1 for training, up to 4 for evaluations
 }
 
@@ -120,7 +121,7 @@ func (p *Program) start() (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.Command, err)
 	}
-	about, err := proc.hello(greeting{Protocols: [2]int{Protocol, Protocol}, Program: "pgrlab " + p.version, Task: p.Name, Options: p.args})
+	about, err := proc.hello(greeting{Protocols: [2]int{Protocol, Protocol}, Program: "pgrlab " + p.version, Task: p.Name, Options: p.args, Picture: p.options.Pictures})
 	if err != nil {
 		proc.end()
 		return nil, fmt.Errorf("start %s: %w", p.Command, err)

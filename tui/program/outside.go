@@ -49,7 +49,7 @@ func (s *programs) Open(name string, o task.Outside) (cli.Program, error) {
 	if p == nil {
 		p, err = outside.Open(name, outside.Options{
 			Args: o.Args, Folder: o.Folder, Python: o.Python, ActBound: o.ActBound, EpisodeSteps: o.EpisodeSteps,
-			Timeout: time.Duration(o.Timeout) * time.Second, Processes: o.Processes,
+			Timeout: time.Duration(o.Timeout) * time.Second, Processes: o.Processes, Pictures: o.Pictures,
 		}, version(), s.check)
 		if err != nil {
 			return nil, err

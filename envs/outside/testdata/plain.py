@@ -88,6 +88,11 @@ class Reads(Plain):
         return super().step(action)
 
 
+class Draws(Plain):
+    def render(self):
+        return np.arange(2 * 4 * 3, dtype=np.uint8).reshape(2, 4, 3)
+
+
 class DM:
     """In the manner of dm_env."""
 

@@ -50,8 +50,10 @@ type scene struct {
 // build makes what the player needs.
 func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) {
 	p.repeat = 1
-	if p.view, err = d.View(p.task); err != nil {
-		return err
+	if p.task.Program == nil {
+		if p.view, err = d.View(p.task); err != nil {
+			return err
+		}
 	}
 	if saved != nil {
 		p.repeat = max(1, saved.config.Environment.ActionRepeat)
@@ -66,7 +68,8 @@ func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) 
 	if p.env, err = p.task.New(seed); err != nil {
 		return err
 	}
-	if _, ok := p.env.(task.Posed); !ok {
+	_, posed := p.env.(task.Posed)
+	if _, drawn := p.env.(task.Drawn); !posed && !drawn {
 		return fmt.Errorf("%s cannot be drawn", p.task.Name)
 	}
 	if p.eye, err = newEye(p.policy, p.env, p.task.Name); err != nil {
@@ -104,12 +107,20 @@ func (p *player) play(d time.Duration) (scene, error) {
 		return p.scene, errClosed
 	}
 	// Half a step would make the picture jump: a remainder is carried over to the next picture.
-	for p.owed += d; p.owed >= p.view.StepTime()/2 && !p.over; p.owed -= p.view.StepTime() {
+	for p.owed += d; p.owed >= p.stepTime()/2 && !p.over; p.owed -= p.stepTime() {
 		if err := p.advance(); err != nil {
 			return p.scene, err
 		}
 	}
 	return p.scene, nil
+}
+
+// stepTime is the simulated time of a step; another program does not say it.
+func (p *player) stepTime() time.Duration {
+	if p.view == nil {
+		return time.Second / 25
+	}
+	return p.view.StepTime()
 }
 
 // advance makes one step.
@@ -175,8 +186,25 @@ func (p *player) picture(w, h int) (*image.RGBA, error) {
 		}
 		return p.eye.picture(w, h), nil
 	}
+	if drawn, is := p.env.(task.Drawn); is {
+		return drawnBy(drawn, w, h)
+	}
 	p.pose = p.env.(task.Posed).Pose(p.pose[:0])
 	return p.view.Draw(p.pose, w, h)
+}
+
+// drawnBy is the picture of another program.
+func drawnBy(env task.Drawn, w, h int) (*image.RGBA, error) {
+	rgb, err := env.Draw(w, h)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be drawn: %w", err)
+	}
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	for i := range w * h {
+		copy(img.Pix[4*i:], rgb[3*i:3*i+3])
+		img.Pix[4*i+3] = 0xff
+	}
+	return img, nil
 }
 
 // toFiles plays whole episodes into numbered PNG files.

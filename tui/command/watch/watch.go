@@ -31,6 +31,8 @@ type watchFlags struct {
 	frames   string
 	pictures string
 	size     string
+	command  string       // simulates the task
+	outside  task.Outside // how a program is started
 }
 
 // Command is watch.
@@ -51,6 +53,9 @@ a run goes on, its folder stands for the policy in its newest checkpoint (pgrlab
 checkpoint saves one at once), and the folder of a cohort for its first member. The task
 is then the run's own, unless --task names another one of the same sizes.
 
+An environment of another program (--task gym:ID, --env COMMAND) is drawn by that program,
+if it can: render() of its environment, 25 steps in a second.
+
 Keys: space pauses, . makes one step, n begins the next episode, q leaves.
 
 A policy that acts on pixels gets pixels. With --observation pixels the picture shows
@@ -70,6 +75,7 @@ With --frames the pictures go to numbered PNG files, and no terminal is needed.`
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&w.task, "task", "", "`T` task (pgrlab list tasks)")
+	f.StringVar(&w.command, "env", "", "`COMMAND` program that simulates the task, in quotes: 'python3 my_env.py'")
 	f.StringVar(&w.policy, "policy", "", "`PATH` policy that chooses the actions: policy.bin, a run folder, or latest (default: random actions)")
 	f.StringVar(&w.shows, "observation", "", "`pixels` show what a policy that acts on pixels sees (default: the scene)")
 	f.StringVar(&w.tv, "tv", "", cli.TVUsageOfPolicies)
@@ -79,6 +85,7 @@ With --frames the pictures go to numbered PNG files, and no terminal is needed.`
 	f.StringVar(&w.frames, "frames", "", "`DIR` write the pictures as PNG files into this folder")
 	f.StringVar(&w.pictures, "pictures", "", "`HOW` how to draw pictures: auto, kitty, sixel or blocks (default: as the settings say)")
 	f.StringVar(&w.size, "size", w.size, "`WxH` size of the pictures in files, in pixels")
+	cli.SetGroup(f, cli.OfPrograms, cli.BindOutside(f, &w.outside)...)
 	return c
 }
 
@@ -136,7 +143,9 @@ func (w *watchFlags) check() (width, height int, err error) {
 		return 0, 0, cli.Usagef("watch: --observation is %q: want %q, or leave it out for the scene", w.shows, task.ObservationPixels)
 	case w.shows != "" && w.policy == "":
 		return 0, 0, cli.Usagef("watch: --observation %s shows what a policy sees: give a --policy", w.shows)
-	case w.task == "" && w.policy == "":
+	case w.task != "" && w.command != "":
+		return 0, 0, cli.Usagef("watch: --task and --env name two tasks: leave one of them out")
+	case w.task == "" && w.command == "" && w.policy == "":
 		return 0, 0, cli.Usagef("watch: no task: say which with --task (pgrlab list tasks), or give a --policy")
 	case w.frames != "":
 		if err := cli.Folder(w.frames, "pictures, one PNG file for each,"); err != nil {
@@ -144,6 +153,19 @@ func (w *watchFlags) check() (width, height int, err error) {
 		}
 	}
 	return width, height, nil
+}
+
+// simulated is the task of a program whose name was typed.
+func (w *watchFlags) simulated(d cli.Deps, name string) (task.Task, error) {
+	w.outside.Pictures = true
+	p, err := d.Typed(name, w.outside)
+	if err == nil {
+		_, err = p.Meet()
+	}
+	if err != nil {
+		return task.Task{}, err
+	}
+	return p.Task(), nil
 }
 
 // open makes the task, its actions and its pictures. The user can fix an error in a name or path.
@@ -158,8 +180,15 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	}
 	var t task.Task
 	var err error
+	if w.command != "" {
+		name = d.Programs.NameOf(w.command)
+	}
 	if name == "" { // there is a policy
-		t, err = d.TaskIn(saved.dir, saved.config.Task, saved.config.Environment)
+		e := saved.config.Environment
+		e.Outside.Pictures = true
+		t, err = d.TaskIn(saved.dir, saved.config.Task, e)
+	} else if d.Simulates(name) {
+		t, err = w.simulated(d, name)
 	} else {
 		t, err = d.Task(name)
 	}

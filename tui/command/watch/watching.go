@@ -177,7 +177,7 @@ func (v *watching) again() tea.Cmd {
 	wanted, passed := v.wanted, v.period
 	switch {
 	case wanted.step:
-		passed = v.player.view.StepTime()
+		passed = v.player.stepTime()
 	case v.paused || wanted.next || now.Before(v.due):
 		passed = 0
 	}
