@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +80,67 @@ func somebody(t *testing.T) (d cli.Deps, do func(want int, args ...string) strin
 	write("walk.py", walk+"serve(Walk)\n")
 	write("pick.py", walk+"serve(Pick)\n")
 	return d, do, said, func(class string) string { return python + " " + class + ".py" }
+}
+
+// Every file and every command of docs/own-environment.md does what the page says; Gymnasium is a stand-in.
+func TestTheCommandsOfOwnEnvironments(t *testing.T) {
+	text, err := os.ReadFile("../../docs/own-environment.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	standIn, err := filepath.Abs("../../envs/outside/testdata/gymnasium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := commandsOf(t, "own-environment.md")
+	_, do, _, of := somebody(t)
+	if err := os.CopyFS("gymnasium", os.DirFS(standIn)); err != nil {
+		t.Fatal(err)
+	}
+	python, _, _ := strings.Cut(of(""), " ")
+	t.Setenv("PGRLAB_PYTHON", python)
+	if err := os.Mkdir("bin", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("bin/python3", []byte("#!/bin/sh\nexec "+python+` "$@"`), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(here, "bin")+":"+os.Getenv("PATH"))
+	file := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(text)
+	if len(file) != 2 || len(lines) != 9 {
+		t.Fatalf("%d files, %d commands", len(file), len(lines))
+	}
+	if err := os.WriteFile("my_env.py", file[1], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines {
+		line, into, _ := strings.Cut(line, " > ")
+		var words []string
+		for _, w := range regexp.MustCompile(`'[^']*'|[^ ]+`).FindAllString(line, -1) {
+			words = append(words, strings.Trim(w, "'"))
+		}
+		switch words = words[1:]; {
+		case slices.Contains(words, "--resume"):
+			words[len(words)-1] = "90"
+		case words[0] == "train":
+			words = append(words, "--steps", "60")
+		case words[0] == "sweep":
+			words = append(words, "--steps", "60", "--seeds", "0", "--jobs", "1")
+		}
+		out := do(0, words...)
+		if into != "" {
+			if err := os.WriteFile(into, []byte(out), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if words[0] == "env" && strings.Contains(out, "! ") {
+			t.Errorf("%s: %s", line, out)
+		}
+	}
 }
 
 // A run in somebody's environment has the same journal with one process and with three, and in two parts: the episode

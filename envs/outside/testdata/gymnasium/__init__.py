@@ -76,4 +76,4 @@ class Camera(Switch):
 
 def make(name, disable_env_checker=None, **args):
     assert disable_env_checker is True
-    return {"Cart-v0": Cart, "Switch-v0": Switch, "Camera-v0": Camera}[name](**args)
+    return {"Cart-v0": Cart, "Pendulum-v1": Cart, "Switch-v0": Switch, "Camera-v0": Camera}[name](**args)
