@@ -65,7 +65,7 @@ func (f *File) bind(d *mujoco.Data) (*body, error) {
 			b.earlier = append(b.earlier, earlier{now, then})
 		}
 		b.moving = b.moving || s.array == subtreeVel
-		b.timed = b.timed || s.array == clock
+		b.timed = b.timed || s.array == clock && s.from != clockDt
 		if s.previous {
 			now = before[s.array]
 		}

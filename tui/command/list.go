@@ -35,7 +35,7 @@ var otherwise = map[string][]string{
 
 var lists = []list{
 	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", "FROM", "CAMERA", "REPEAT", ""}, taskRows,
-		func(d cli.Deps) any { return taskValues(d) }, nil},
+		func(d cli.Deps) any { return taskValues(d) }, taskFoot},
 	{"methods", "methods: which learner, and what it learns from", []string{"METHOD", "LEARNER", "FROM", ""}, methodRows,
 		func(cli.Deps) any { return methodValues() }, methodFoot},
 	{"learners", "learners: how each of them acts and learns", []string{"LEARNER", "KNOBS", ""}, learnerRows,
@@ -186,6 +186,14 @@ func taskRows(d cli.Deps) [][]string {
 		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), actions(t), fmt.Sprint(t.EpisodeSteps), strings.Join(t.Observations(), ", "), dash(t.Camera), dash(strings.Trim(fmt.Sprint(repeatOf(t)), "0")), t.Doc})
 	}
 	return rows
+}
+
+// taskFoot says that a task need not be built in.
+func taskFoot() []string {
+	return []string{
+		"of your own: --task ./pole.toml, a model with formulas (pgrlab task check --help)",
+		"of other programs: --task gym:ID, --task dm:DOMAIN-TASK, --env COMMAND (pgrlab env check --help)",
+	}
 }
 
 // repeatOf is the number of a task's control steps in an env step from pixels, at scale paper; 0 if
