@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/maze", "envs/mujoco", "envs/noise", "envs/outside", "envs/taskfile"}, // all parts meet here
 
 	"tui":         {"tui/...", "core/config", "core/spelling", "core/printable", "core/event", "core/knob", "core/run"},
-	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/task", "core/relevance", "core/formula", "core/knob", "core/run"}, // puts the commands together
+	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/task", "core/relevance", "core/knob", "core/run"}, // puts the commands together
 
 	// The commands come first, and below them the packages that they share. Of the whole screen,
 	// only session starts runs, with core/lab; the others look at runs on disk.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -51,11 +52,8 @@ func (p *palette) argumentCandidates(name, argument string) []pane.Candidate {
 	if err != nil || k.Kind != knob.KindChoice {
 		return nil
 	}
-	var all []pane.Candidate
-	for _, c := range k.Choices {
-		all = append(all, pane.Candidate{Text: c, About: ""})
-	}
-	return pane.Prefixed(name+" ", pane.Best(all, argument))
+	value := strings.TrimLeft(argument, "= ")
+	return pane.Prefixed(name+" "+argument[:len(argument)-len(value)], pane.ValueCandidates(k, value))
 }
 
 // view draws the candidates above the line that is being typed, on a screen of w by h.
@@ -74,7 +72,7 @@ func (p *palette) view(w, h int) []string {
 		if i == e.Chosen {
 			mark, ink = t.Accent.On(t.Glyphs.Cursor)+" ", t.Bold
 		}
-		body = append(body, t.Fit(mark+ink.On(t.Fit(all[i].Text, 24))+t.Dim.On(p.Spelled(all[i].About)), w-4))
+		body = append(body, t.Fit(mark+ink.On(t.Fit(cmp.Or(all[i].Shown, all[i].Text), 24))+t.Dim.On(p.Spelled(all[i].About)), w-4))
 	}
 	title := "COMMANDS"
 	if e.Pane != "" {

@@ -67,8 +67,12 @@ func (p *preview) price(name string) error {
 // sayCost sets the cost of a switch to the function of that name: a refit with it, in which a row and
 // a unit of work that its model owes take that long; 0: as in the run.
 func (p *preview) sayCost(name, what string, score, warm time.Duration) {
+	refit := p.RefitTakes(name, score, warm)
+	if relevance.IsFormula(name) {
+		name = "the formula"
+	}
 	p.Cost = name + " " + what
-	if refit := p.RefitTakes(name, score, warm); refit > 0 {
+	if refit > 0 {
 		p.Cost += fmt.Sprintf("; a refit with it takes about %s", roughly(refit))
 		p.CostSeconds = refit.Seconds()
 		return

@@ -212,11 +212,10 @@ func (k Knob) Parse(text string) (Value, error) {
 	text = strings.TrimSpace(text)
 	if k.Kind == KindChoice {
 		if k.TakesFormulas() && !slices.Contains(k.Choices, text) {
-			formula, err := relevance.Canonical(text)
-			if err != nil {
-				return Value{}, fmt.Errorf("%s: %w", k.Name, err)
+			var err error
+			if text, err = k.canonical(text); err != nil {
+				return Value{}, err
 			}
-			text = formula
 		}
 		v := Choice(text)
 		return v, k.Check(v)
@@ -235,10 +234,8 @@ func (k Knob) Parse(text string) (Value, error) {
 // Check says what is wrong with a value, or returns nil.
 func (k Knob) Check(v Value) error {
 	if k.TakesFormulas() && relevance.IsFormula(v.Text) {
-		if _, err := relevance.Canonical(v.Text); err != nil {
-			return fmt.Errorf("%s: %w", k.Name, err)
-		}
-		return nil
+		_, err := k.canonical(v.Text)
+		return err
 	}
 	x, good := v.Number, false
 	switch k.Kind {
@@ -277,9 +274,6 @@ func (k Knob) Range() string {
 	}
 	return fmt.Sprintf("a %s %s to %s", k.Kind, from, Number(k.Max))
 }
-
-// TakesFormulas says whether a value may also be a formula, "=" and its text.
-func (k Knob) TakesFormulas() bool { return k.Name == "relevance" }
 
 // Format writes a value for people.
 func (k Knob) Format(v Value) string { return v.String() }

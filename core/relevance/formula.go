@@ -153,12 +153,27 @@ func nameable(s Spec) {
 	quantities[name] = s.Name
 }
 
-// QuantityDoc says in one line what a name in formulas stands for.
-func QuantityDoc(name string) string {
-	if s, err := Find(quantities[name]); err == nil {
-		return s.Doc
+// Word is a name or a function that formulas for F know.
+type Word struct {
+	Name string
+	Use  string // as in a formula: clip(x, lo, hi)
+	Doc  string // one line
+}
+
+// Words lists names and then functions, each by the alphabet.
+func Words() []Word {
+	var all []Word
+	for _, name := range Quantities() {
+		doc := ownDocs[name]
+		if s, err := specs.Find(quantities[name]); err == nil {
+			doc = s.Doc
+		}
+		all = append(all, Word{name, name, doc})
 	}
-	return ownDocs[name]
+	for _, f := range formula.Functions() {
+		all = append(all, Word{f.Name, f.Usage, f.Doc})
+	}
+	return all
 }
 
 var ownDocs = map[string]string{

@@ -3,7 +3,6 @@ package command
 import (
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/formula"
 	"pgrlab/core/relevance"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -50,11 +49,8 @@ type formulaValue struct {
 
 func formulaValues() []formulaValue {
 	var all []formulaValue
-	for _, name := range relevance.Quantities() {
-		all = append(all, formulaValue{name, name, relevance.QuantityDoc(name)})
-	}
-	for _, f := range formula.Functions() {
-		all = append(all, formulaValue{f.Name, f.Usage, f.Doc})
+	for _, w := range relevance.Words() {
+		all = append(all, formulaValue{w.Name, w.Use, w.Doc})
 	}
 	return all
 }

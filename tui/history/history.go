@@ -29,6 +29,7 @@ type History struct {
 	Generations int              // number of D_syn described
 	scoredBy    string           // the F of the newest scores; "": none yet
 	ScoredFrom  int              // the step of the first scores by that F
+	Scores      *event.Scores    // the newest
 	Lines       []EventLine
 	curves      map[curveKey]*Curve
 	Clock       Clock

@@ -95,6 +95,7 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		measure(CurveLatent, float64(b.Size))
 	case event.Scores:
 		h.scored(b.Relevance, e.Step, wall)
+		h.Scores = &b
 		for i, name := range []CurveName{CurveF10, CurveF50, CurveF90} {
 			measure(name, quantile(b.Quantiles, i))
 		}

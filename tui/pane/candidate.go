@@ -3,6 +3,8 @@ package pane
 import (
 	"sort"
 	"strings"
+
+	"pgrlab/core/knob"
 )
 
 // Prefixed puts prefix in front of the texts of candidates.
@@ -52,4 +54,42 @@ func subsequence(name, letters string) bool {
 }
 
 // Candidate is one way to complete a text.
-type Candidate struct{ Text, About string }
+type Candidate struct {
+	Text  string // the completed text
+	About string
+	Shown string // in the list; "": the text
+}
+
+// ValueCandidates are the ways to complete a value of a knob: its choices, and names and functions in
+// the place of the last word of a formula.
+func ValueCandidates(k knob.Knob, text string) []Candidate {
+	var all []Candidate
+	for _, c := range k.Choices {
+		all = append(all, Candidate{Text: c})
+	}
+	out := Best(all, text)
+	start := len(text) - len(lastWord(text))
+	if word := text[start:]; len(out) == 0 || word != text {
+		out = nil
+		var words []Candidate
+		for _, w := range k.Words() {
+			insert := w.Name
+			if w.Use != w.Name {
+				insert += "("
+			}
+			words = append(words, Candidate{Text: insert, About: w.Doc, Shown: w.Use})
+		}
+		if word != "" {
+			out = Prefixed(text[:start], Best(words, word))
+		}
+	}
+	return out
+}
+
+// lastWord is the name at the end of a formula that is being typed.
+func lastWord(text string) string {
+	i := strings.LastIndexFunc(text, func(r rune) bool {
+		return !(r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
+	})
+	return text[i+1:]
+}

@@ -88,6 +88,9 @@ func (e *Entry) set(text string) {
 	e.Input.CursorEnd()
 }
 
+// Edit puts a text into the entry, with the cursor behind it.
+func (e *Entry) Edit(text string) { e.set(text) }
+
 // Propose puts a text into the entry that typing replaces; a key that moves within the text keeps
 // it.
 func (e *Entry) Propose(text string) {

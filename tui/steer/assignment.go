@@ -19,23 +19,22 @@ type assignment struct {
 func (s *Steering) ParseAssignment(text string) (assignment, error) {
 	var a assignment
 	text, at, scheduled := strings.Cut(text, "@")
-	fields := strings.Fields(strings.Replace(text, "=", " ", 1))
-	if len(fields) == 0 {
+	name, value := assigned(text)
+	if name == "" {
 		return a, fmt.Errorf("which knob? for example: guidance 3")
 	}
 	var err error
-	if a.Knob, err = s.FindKnob(fields[0]); err != nil {
+	if a.Knob, err = s.FindKnob(name); err != nil {
 		return a, err
 	}
-	if len(fields) != 2 {
+	if value == "" || strings.Contains(value, " ") && !a.Knob.TakesFormulas() {
 		return a, fmt.Errorf("%s: want one value: %s", a.Knob.Name, a.Knob.Range())
 	}
 	if err = s.About.Config.Uses(a.Knob); err != nil {
 		return a, err
 	}
-	value, now := strings.CutSuffix(fields[1], "!")
-	a.Now = now
-	if a.Value, err = a.Knob.Parse(value); err != nil {
+	value, a.Now = strings.CutSuffix(value, "!")
+	if a.Value, err = a.Knob.Parse(s.About.Config.Written(a.Knob.Name, strings.TrimSpace(value))); err != nil {
 		return a, err
 	}
 	if scheduled {
@@ -46,4 +45,14 @@ func (s *Steering) ParseAssignment(text string) (assignment, error) {
 		a.At = &p
 	}
 	return a, nil
+}
+
+// assigned takes "ω = 3", "guidance=3" and "guidance 3" apart.
+func assigned(text string) (name, value string) {
+	text = strings.TrimSpace(text)
+	end := strings.IndexAny(text, " =")
+	if end < 0 {
+		return text, ""
+	}
+	return text[:end], strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text[end:]), "="))
 }

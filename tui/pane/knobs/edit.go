@@ -1,6 +1,7 @@
 package knobs
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,17 +24,19 @@ func (p *Pane) selectKnob(by int) tea.Cmd {
 	return nil
 }
 
-// edit starts typing a value; the choices of a knob complete it.
+// edit starts typing a value; the choices of a knob complete it, and a formula is edited where it
+// stands.
 func (p *Pane) edit() tea.Cmd {
 	k := p.KnobList[p.Selected]
 	if !p.Usable(k) {
 		return nil
 	}
+	read := func(text string) (knob.Value, error) { return k.Parse(p.About.Config.Written(k.Name, text)) }
 	e := pane.NewEntry(pane.Symbol(k)+" = ", k.Range(), func(text string) tea.Cmd {
 		if text == "" {
 			return nil
 		}
-		if v, err := k.Parse(text); err == nil {
+		if v, err := read(text); err == nil {
 			p.Stage(k, v)
 		}
 		return nil
@@ -42,22 +45,25 @@ func (p *Pane) edit() tea.Cmd {
 		if text == "" {
 			return nil
 		}
-		_, err := k.Parse(text)
+		_, err := read(text)
+		var where interface { // of a formula that is wrong
+			error
+			Column() int
+		}
+		if errors.As(err, &where) {
+			e.Input.SetCursor(len(text) - len(strings.TrimLeft(text, " =")) + where.Column() - 1)
+			return where
+		}
 		return err
 	}
 	if p.Visible(pane.Knobs) {
 		e.Pane = pane.Knobs
 	}
 	if k.Kind == knob.KindChoice {
-		e.Complete = func(text string) []pane.Candidate {
-			var out []pane.Candidate
-			for _, c := range k.Choices {
-				if strings.HasPrefix(c, text) {
-					out = append(out, pane.Candidate{Text: c, About: ""})
-				}
-			}
-			return out
-		}
+		e.Complete = func(text string) []pane.Candidate { return pane.ValueCandidates(k, text) }
+	}
+	if formula, is := strings.CutPrefix(p.Wanted(k.Name).Text, "="); is {
+		e.Edit(formula)
 	}
 	p.Open(e)
 	return nil

@@ -147,6 +147,9 @@ func (p *Pane) knobRowNarrow(k knob.Knob, cursor string, ink theme.Ink, w int) s
 	if v, staged := p.Staged[k.Name]; staged && theme.Width(left)+theme.Width(k.Name)+1+theme.Width(value) > w {
 		value = t.Glyphs.Arrow + " " + t.Staged.On(pane.Readable(v)+"*")
 	}
+	if k.TakesFormulas() { // a formula leaves some of its name
+		value = t.Clip(value, max(8, w-theme.Width(left)-4))
+	}
 	room := max(0, w-theme.Width(left)-theme.Width(value)-1)
 	return t.Spread(left+ink.On(t.Fit(k.Name, min(room, nameWidth))), value, w)
 }
@@ -159,12 +162,38 @@ func (p *Pane) knobValue(k knob.Knob, selected, used bool) string {
 		return t.Faint.On(now)
 	}
 	if selected && p.typing() {
+		if k.TakesFormulas() { // what is typed stands below, where it has room
+			return now + " " + t.Glyphs.Arrow + " " + t.Glyphs.Ellipsis
+		}
 		return now + " " + t.Glyphs.Arrow + " " + t.Staged.On(p.Typed().Text()) + t.Cursor.On(" ")
 	}
 	if v, ok := p.Staged[k.Name]; ok {
+		if strings.HasPrefix(v.Text, "=") {
+			now = ""
+		}
 		return now + " " + t.Glyphs.Arrow + " " + t.Staged.On(pane.Readable(v)+"*")
 	}
 	return t.Bold.On(now)
+}
+
+// typedFormula is what is typed for F, over as many lines as it takes, at most so many around the one with
+// the cursor.
+func (p *Pane) typedFormula(w, most int) []string {
+	t, e := p.Theme, p.Typed()
+	runes := []rune(e.Text() + " ")
+	at := min(e.Input.Position(), len(runes)-1)
+	var out []string
+	for from := 0; from < len(runes); from += w {
+		line, to := "", min(from+w, len(runes))
+		if at < from || at >= to {
+			line = t.Staged.On(string(runes[from:to]))
+		} else {
+			line = t.Staged.On(string(runes[from:at])) + t.Cursor.On(string(runes[at:at+1])) + t.Staged.On(string(runes[at+1:to]))
+		}
+		out = append(out, line)
+	}
+	first := max(0, min(at/w, len(out)-most))
+	return out[first:min(len(out), first+most)]
 }
 
 // knobGauge is the position of a number in its range or of a choice among the choices, or the
@@ -204,6 +233,7 @@ func (p *Pane) knobGauge(k knob.Knob, used bool, w int) string {
 				return t.Dim.On(t.Fit(fmt.Sprintf("%d of %d", i+1, len(k.Choices)), w))
 			}
 		}
+		return t.Dim.On(t.Fit("formula", w))
 	}
 	return p.knobSlider(place01(k, v.Number), place01(k, p.Effective(k.Name).Number), w)
 }
@@ -273,11 +303,20 @@ func (p *Pane) knobDetail(w, room int) []string {
 			out = append(out, theme.WrapStyled(p.ChangeText(last, 2*w-8), w)...)
 		}
 	}
+	if p.typing() && k.TakesFormulas() {
+		most := max(1, room-1)
+		if p.Typed().Wrong() != "" {
+			most = max(1, room-2)
+		}
+		out = p.typedFormula(max(1, w), most)
+	}
 	switch err := p.KnobUse(k); {
 	case err != nil:
 		add(t.Dim, err.Error(), room)
 	case p.typing() && p.Typed().Wrong() != "":
 		add(t.Bad, t.Glyphs.Cross+" "+p.Typed().Wrong(), room)
+	case p.typing() && k.TakesFormulas():
+		add(t.Dim, "a name, or a formula of what tab completes: enter stages it, esc drops it", room)
 	case p.typing():
 		add(t.Staged, k.Range()+": enter stages it, esc drops it", room)
 	case len(p.Staged) > 0:

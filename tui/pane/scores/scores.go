@@ -58,12 +58,15 @@ func (v *Pane) Body(w, h int) []string {
 	}
 	// The synthetic values matter more than the requested ones, most of all beside a preview.
 	var preview []string
+	rows, terms := h, v.termLines(w)
 	if text := v.PreviewText(); text != "" {
 		preview = theme.Wrap(v.Spelled(text), w)
 	}
-	rows := h
+	if len(terms) > 0 && len(preview) > 1 { // the knobs say it too, and the terms stand here alone
+		preview = []string{t.Clip(v.Spelled(v.PreviewText()), w)}
+	}
 	if h >= roomyText { // the answer to what is staged is shown whole
-		rows = max(2, h-len(preview))
+		rows = max(2, h-len(preview)-len(terms))
 	}
 	for _, name := range []string{"asked", "real", "D_syn"} {
 		if len(all) > max(1, rows) {
@@ -72,7 +75,7 @@ func (v *Pane) Body(w, h int) []string {
 	}
 	n := len(all)
 	spare := 2 // for the axis and the line below it
-	spare += max(0, len(preview)-1)
+	spare += max(0, len(preview)-1) + len(terms)
 	if v.askedText(w) != "" {
 		spare++
 	}
@@ -94,6 +97,7 @@ func (v *Pane) Body(w, h int) []string {
 	if len(out) < h {
 		out = append(out, strings.Repeat(" ", labelWidth+1)+t.Dim.On(axisUnder(all, d, w)))
 	}
+	out = append(out, terms[:max(0, min(len(terms), h-len(out)-1))]...)
 	text := v.PreviewText()
 	if text != "" && v.Preview.Answer != nil && v.Previewed() == nil { // the reason takes two lines
 		out = out[:max(0, min(len(out), h-2))]
