@@ -104,7 +104,7 @@ func (p *process) watch(stderr *os.File) {
 	}()
 	p.cmd.Wait()
 	p.signal(syscall.SIGKILL) // the rest of its group
-	stderr.SetReadDeadline(time.Now().Add(p.grace))
+	stderr.SetReadDeadline(time.Now().Add(graceTime))
 	<-logged
 	stderr.Close()
 	p.status = p.cmd.ProcessState.String()
