@@ -28,4 +28,7 @@ type Spec struct {
 }
 
 // Met says whether the program has said what it is.
-func (o *Outside) Met() bool { return o.Spec.Obs > 0 }
+func (o *Outside) Met() bool {
+	s := &o.Spec
+	return s.Obs > 0 && s.Act > 0 && (s.Choices > 1 || len(s.Low) == s.Act && len(s.High) == s.Act)
+}

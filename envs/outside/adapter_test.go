@@ -132,6 +132,10 @@ func TestPlain(t *testing.T) {
 	if _, _, _, err := env.Step([]float32{0, 1}, obs); err == nil || err.Error() != "ValueError: no such joint" || errors.As(err, &lost) {
 		t.Errorf("the error is %v", err)
 	}
+	env, obs = begun(t, met(t, plain(t, "Shrinks", Options{})))
+	if _, _, _, err := env.Step([]float32{0, 1}, obs); err == nil || err.Error() != "its observation has 1 numbers, and had 2" {
+		t.Errorf("the error is %v", err)
+	}
 	env, obs = begun(t, met(t, plain(t, "Loses", Options{})))
 	if _, _, _, err := env.Step([]float32{0, 1}, obs); !errors.As(err, &lost) {
 		t.Errorf("the error is %v", err)

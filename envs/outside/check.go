@@ -32,7 +32,7 @@ func (p *Program) Check(ctx context.Context) ([]Finding, error) {
 	c.say(false, "observation: %s%s", numbers(t.ObsSize), named(t.Names))
 	c.say(false, "action: %s", t.actions())
 	limit := fmt.Sprintf("at most %d steps an episode", t.limit)
-	if t.Guessed {
+	if spec.Limit == 0 && p.options.EpisodeSteps == 0 {
 		limit += ", because it does not say: --episode-steps sets them"
 	}
 	c.say(false, "%s", limit)

@@ -47,6 +47,8 @@ def _channel():
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(line_buffering=True)  # in the order of what goes to standard error
     return os.fdopen(read, "rb", buffering=1 << 16), os.fdopen(write, "wb", buffering=0)
 
 
@@ -234,6 +236,8 @@ class _DM(_Copy):
 
 
 def _adapt(env):
+    if hasattr(env, "num_envs") and hasattr(env, "single_action_space"):
+        raise Refused("a %s is many environments: return one of them, pgrlab makes as many as it needs" % type(env).__name__)
     if hasattr(env, "action_space") and hasattr(env, "observation_space"):
         return _Gym(env)
     if callable(getattr(env, "action_spec", None)) and callable(getattr(env, "observation_spec", None)):
@@ -277,8 +281,13 @@ class _Server:
         for row, (seed, c) in enumerate(zip(seeds.tolist(), which.tolist())):
             if c not in self.copies:
                 self.copies[c] = self.fresh()
-            out[row] = self.copies[c].reset(seed)
+            out[row] = self.checked(self.copies[c].reset(seed))
         return out.tobytes()
+
+    def checked(self, obs):
+        if len(obs) != self.size:
+            raise Refused("its observation has %d numbers, and had %d" % (len(obs), self.size))
+        return obs
 
     def step(self, body, k):
         actions = np.frombuffer(body, "<f4", k * self.act).reshape(k, self.act)
@@ -287,7 +296,8 @@ class _Server:
         for row, c in enumerate(which):
             copy = self.copies[c]
             try:
-                out[row], rewards[row], terminated, truncated = copy.step(copy.action(actions[row]))
+                obs, rewards[row], terminated, truncated = copy.step(copy.action(actions[row]))
+                out[row] = self.checked(obs)
                 flags[row] = (TERMINATED if terminated else 0) | (TRUNCATED if truncated else 0)
             except EpisodeLost:
                 flags[row] = LOST

@@ -142,6 +142,12 @@ func (p *Program) start() (*process, error) {
 	return proc, nil
 }
 
+// Rest ends the processes in which there are no copies.
+func (p *Program) Rest() {
+	p.training.rest()
+	p.judging.rest()
+}
+
 // Close ends the program's processes.
 func (p *Program) Close() {
 	p.training.end()
@@ -199,6 +205,22 @@ func (c *crew) leave(s seat) {
 	c.mu.Unlock()
 	if idle != nil {
 		idle.end()
+	}
+}
+
+// rest ends the processes without copies.
+func (c *crew) rest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, p := range c.processes {
+		busy := false
+		for n := i; n < len(c.taken); n += c.most {
+			busy = busy || c.taken[n]
+		}
+		if !busy {
+			p.end()
+			delete(c.processes, i)
+		}
 	}
 }
 

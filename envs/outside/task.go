@@ -15,7 +15,6 @@ type Task struct {
 	EpisodeSteps int // env steps until an episode is truncated
 	Terminates   bool
 	Names        []string // of the numbers of an observation; nil: unknown
-	Guessed      bool     // whether the limit of EpisodeSteps is pgrlab's own
 
 	program   *Program
 	low, high []float64
@@ -37,7 +36,7 @@ func (p *Program) Task() *Task {
 		t.limit = p.options.EpisodeSteps
 	}
 	if t.limit == 0 {
-		t.limit, t.Guessed = defaultSteps, true
+		t.limit = defaultSteps
 	}
 	t.EpisodeSteps = t.limit
 	return t

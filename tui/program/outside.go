@@ -71,6 +71,15 @@ func (s *programs) check(c outside.Command) error {
 	return err
 }
 
+// Rest ends the processes that nothing uses.
+func (s *programs) Rest() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.open {
+		p.Rest()
+	}
+}
+
 // Close ends all processes.
 func (s *programs) Close() {
 	s.mu.Lock()

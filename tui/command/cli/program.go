@@ -22,6 +22,8 @@ type Programs interface {
 	Simulates(task string) bool
 	// NameOf is the name of the task that a command simulates.
 	NameOf(command string) string
+	// Rest ends the processes that nothing uses: programs that were only asked what they are.
+	Rest()
 	// Open finds the program of a task, and starts nothing.
 	Open(name string, o task.Outside) (Program, error)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"pgrlab/core/config"
 	"pgrlab/core/task"
@@ -52,7 +53,7 @@ func (r *Flags) find(d cli.Deps, c *config.Config, choice presets.Choice, side i
 	}
 	o.Python = p.Python() // a run goes on with the same one
 	if !o.Met() {
-		if o.Spec, err = p.Meet(); err != nil {
+		if o.Spec, err = r.meet(p); err != nil {
 			return task.Task{}, err
 		}
 	}
@@ -63,6 +64,19 @@ func (r *Flags) find(d cli.Deps, c *config.Config, choice presets.Choice, side i
 	}
 	c.Environment.Outside = o
 	return p.Task(), nil
+}
+
+// patience is how long a program may be silent before a line says for what the person waits.
+const patience = 3 * time.Second
+
+// meet asks a program what it is.
+func (r *Flags) meet(p cli.Program) (task.Spec, error) {
+	if r.Stderr != nil {
+		command, _ := p.Command()
+		waiting := time.AfterFunc(patience, func() { fmt.Fprintf(r.Stderr(), "waiting for %s to say what it is\n", command) })
+		defer waiting.Stop()
+	}
+	return p.Meet()
 }
 
 // started is how a program is started, with the flags over what a file says.

@@ -140,6 +140,7 @@ func (s *session) restore(ctx context.Context, device cli.Device) (*lab.Lab, err
 		l.Saving(s.saving)
 		s.said = append(s.said, s.room(l)...)
 		s.said = append(s.said, s.unmet()...)
+		s.said = append(s.said, s.unlimited()...)
 		s.said = append(s.said, framesText(&s.config, s.task)...)
 		return l, nil
 	}
@@ -154,6 +155,15 @@ func (s *session) restore(ctx context.Context, device cli.Device) (*lab.Lab, err
 // unmet says what the configuration asks for and the run is too short for.
 func (s *session) unmet() []string {
 	return slices.DeleteFunc([]string{s.config.TooShort(), s.config.Unreached()}, func(text string) bool { return text == "" })
+}
+
+// unlimited says that the program of the task does not say how long an episode is.
+func (s *session) unlimited() []string {
+	o := s.config.Environment.Outside
+	if !o.Met() || o.Spec.Limit > 0 || o.EpisodeSteps > 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s does not say how long its episodes are: they are truncated after %d steps; --episode-steps sets another number", s.config.Task, s.task.EpisodeSteps)}
 }
 
 // room says how much disk space the run will take, and how much there is.

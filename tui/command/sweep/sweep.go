@@ -124,6 +124,7 @@ not ended.`,
 			if err != nil {
 				return err
 			}
+			d.Programs.Rest()
 			switch {
 			case f.on == onSlurm:
 				return f.runOnCluster(c.Context(), g, c.ErrOrStderr())

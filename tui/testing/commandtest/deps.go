@@ -69,6 +69,8 @@ func (programs) Simulates(name string) bool {
 	return strings.HasPrefix(name, "gym:") || strings.HasPrefix(name, "env:")
 }
 
+func (programs) Rest() {}
+
 func (programs) Open(name string, _ task.Outside) (cli.Program, error) {
 	return nil, fmt.Errorf("find the program of %s: there is no python", name)
 }
