@@ -76,7 +76,7 @@ type View interface {
 // Drawing is the drawing function of a screen. It makes the view when the first picture is wanted,
 // which on most screens never happens.
 func (d Deps) Drawing(t task.Task) func(pose []float64, w, h int) (*image.RGBA, error) {
-	if d.View == nil {
+	if d.View == nil || t.Program != nil { // another program's picture is not a pose: watch shows it
 		return nil
 	}
 	view := sync.OnceValues(func() (View, error) { return d.View(t) })
