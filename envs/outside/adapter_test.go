@@ -155,6 +155,18 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+// A task of dm_control is found by its name with hyphens.
+func TestSuite(t *testing.T) {
+	p := gym(t, "dm:ball-in-cup-catch", Options{Args: []string{"task_kwargs={\"time_limit\": 2}"}})
+	if on := met(t, p); on.ObsSize != 2 || on.limit != 100 || on.program.Started().Versions["dm_control"] != "0.stand-in" {
+		t.Errorf("the task is %+v", on)
+	}
+	p = opened(t, "dm:ball-in-cup-throw", Options{Python: p.options.Python})
+	if _, _, err := p.Meet(); err == nil || !strings.HasSuffix(err.Error(), "dm_control has no task ball-in-cup-throw: names are like walker-walk") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // What cannot be used is refused in a line that says what it is.
 func TestRefused(t *testing.T) {
 	p := plain(t, "Nothing", Options{})
@@ -165,8 +177,9 @@ func TestRefused(t *testing.T) {
 	if _, _, err := p.Meet(); err == nil || !strings.Contains(err.Error(), "observation is an image of 96x96x3 bytes: pgrlab takes numbers from other programs") {
 		t.Errorf("the error is %v", err)
 	}
-	p = opened(t, "dm:walker-walk", Options{Python: p.options.Python})
-	if _, _, err := p.Meet(); err == nil || !strings.Contains(err.Error(), "cannot import dm_control.suite") || !strings.Contains(err.Error(), "--python") {
+	t.Chdir(t.TempDir()) // without the stand-ins
+	p = opened(t, "gym:Cart-v0", Options{Python: p.options.Python})
+	if _, _, err := p.Meet(); err == nil || !strings.Contains(err.Error(), "Cart") && !strings.Contains(err.Error(), "cannot import gymnasium") {
 		t.Errorf("the error is %v", err)
 	}
 }

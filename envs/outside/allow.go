@@ -1,7 +1,6 @@
 package outside
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -94,8 +93,16 @@ func (a *Allowed) Has(c Command) (bool, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.typed[print] || a.path == "" {
-		return a.typed[print], nil
+	if a.typed[print] {
+		return true, nil
+	}
+	return a.listed(print)
+}
+
+// listed says whether the list has a fingerprint.
+func (a *Allowed) listed(print string) (bool, error) {
+	if a.path == "" {
+		return false, nil
 	}
 	list, err := os.ReadFile(a.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,21 +111,18 @@ func (a *Allowed) Has(c Command) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("read the list of allowed commands: %w", err)
 	}
-	for lines := bufio.NewScanner(bytes.NewReader(list)); lines.Scan(); {
+	for line := range bytes.Lines(list) {
 		var e entry
-		if json.Unmarshal(lines.Bytes(), &e) == nil && e.Fingerprint == print {
-			a.typed[print] = true
+		if json.Unmarshal(line, &e) == nil && e.Fingerprint == print {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// Add allows a command that a person has typed. If the list cannot be written the command is allowed in this process.
+// Add allows a command that a person has typed. If the list cannot be written, the command is allowed in this process all
+// the same.
 func (a *Allowed) Add(c Command) error {
-	if has, err := a.Has(c); has || err != nil && a.path == "" {
-		return err
-	}
 	print, err := c.fingerprint()
 	if err != nil {
 		return err
@@ -126,20 +130,27 @@ func (a *Allowed) Add(c Command) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.typed[print] = true
-	if a.path == "" {
-		return nil
+	if there, err := a.listed(print); there || err != nil || a.path == "" {
+		return err
 	}
 	line, err := json.Marshal(entry{print, c.Argv, c.Dir, c.Args})
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(a.path), 0o700)
+	}
+	if err == nil {
+		err = appendTo(a.path, append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the list of allowed commands: %w", err)
+	}
+	return nil
+}
+
+func appendTo(path string, line []byte) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
-		return fmt.Errorf("write the list of allowed commands: %w", err)
-	}
-	file, err := os.OpenFile(a.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return fmt.Errorf("write the list of allowed commands: %w", err)
-	}
-	_, err = file.Write(append(line, '\n'))
+	_, err = file.Write(line)
 	return errors.Join(err, file.Close())
 }

@@ -45,6 +45,17 @@ func TestAllowed(t *testing.T) {
 	}
 	has(c, false)
 
+	// Where the list cannot be written a command is allowed in this process, and the error says that it is not kept.
+	unwritable := NewAllowed(filepath.Join(script, "below a file"))
+	for range 2 {
+		if err := unwritable.Add(c); err == nil || !strings.Contains(err.Error(), "the list of allowed commands") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	if got, err := unwritable.Has(c); !got || err != nil {
+		t.Errorf("what was typed is allowed: %t, %v", got, err)
+	}
+
 	only := NewAllowed("")
 	if err := only.Add(c); err != nil {
 		t.Fatal(err)

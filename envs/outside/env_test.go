@@ -3,7 +3,10 @@ package outside
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -93,7 +96,7 @@ func TestPlayed(t *testing.T) {
 	}
 	noisy := must(on.With(1, noise.Options{Share: 1, Sigma: []float64{0.1}}))
 	env, obs = begun(t, noisy)
-	single, same = begun(t, on)
+	_, same = begun(t, on)
 	if slices.Equal(obs, same) || !slices.Equal(env.rider().episode.Obs, same) {
 		t.Errorf("with noise %v, without %v", obs, same)
 	}
@@ -258,5 +261,46 @@ func TestOthersGoOn(t *testing.T) {
 	other.Expect(expected)
 	if _, _, err := other.Meet(); err == nil || !strings.HasSuffix(err.Error(), "it is another environment than before: its observations have 3 numbers, and had 5") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// Steps leave nothing behind: neither in this process nor in the program's.
+func TestNothingGrows(t *testing.T) {
+	steps := 5_000
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		steps = 1_000_000
+	}
+	env, obs := begun(t, task(t, "fine", Options{}))
+	size := func() (here, there uint64) {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		doc, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", env.rider().process.cmd.Process.Pid))
+		if err != nil {
+			t.Skip("no /proc here: ", err)
+		}
+		var whole uint64
+		fmt.Sscan(string(doc), &whole, &there)
+		return m.HeapAlloc, there * uint64(os.Getpagesize())
+	}
+	walk := func(n int) {
+		for range n {
+			_, terminated, truncated, err := env.Step([]float32{0.3}, obs)
+			if err == nil && (terminated || truncated) {
+				err = env.Reset(env.rider().episode.Number+1, obs)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	walk(steps / 5)
+	here, there := size()
+	walk(steps)
+	if afterHere, afterThere := size(); afterHere > here+1<<18 || afterThere > there+8<<20 {
+		t.Errorf("after %d steps this process has %d bytes, and had %d; the program has %d, and had %d", steps, afterHere, here, afterThere, there)
+	}
+	if n := testing.AllocsPerRun(100, func() { walk(1) }); n > 1 {
+		t.Errorf("a step allocates %v times", n)
 	}
 }

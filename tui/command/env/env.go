@@ -120,6 +120,9 @@ again.`,
 			if err != nil {
 				return err
 			}
+			if err := p.Allow(); err != nil { // and says why it cannot be kept
+				return err
+			}
 			command, folder := p.Command()
 			_, err = fmt.Fprintf(c.ErrOrStderr(), "allowed in %s: %s\n", folder, command)
 			return err
