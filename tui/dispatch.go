@@ -27,10 +27,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case picked:
 		return m, m.take(msg)
-	case picker.Checked:
-		if m.picker != nil {
-			m.picker.TakeCheck(msg)
-		}
 	case picker.Tried:
 		if m.picker != nil {
 			m.picker.TakeForecast(msg)

@@ -59,7 +59,7 @@ func (p *Picker) matches(row int, text string) []pane.Candidate {
 		copy(all[1:], all[:i])
 		all[0] = same
 	}
-	return append(p.named(row, text), all...)
+	return all
 }
 
 func contains(name, text string) bool {
@@ -70,7 +70,7 @@ func contains(name, text string) bool {
 func (p *Picker) found(row int, text string) tea.Cmd {
 	p.err = p.find(row, text)
 	p.resolve()
-	return tea.Batch(p.Forecast(), p.check())
+	return p.Forecast()
 }
 
 // number is a text as the answer of a row that asks for a number; no steps are the preset's.
@@ -106,9 +106,6 @@ func (p *Picker) find(row int, text string) error {
 	found := p.matches(row, text)
 	if len(found) == 0 {
 		return wrong
-	}
-	if named := p.named(row, text); len(named) > 0 {
-		return p.takeOwn(named[0])
 	}
 	for at := range pickRows {
 		for i, c := range p.candidates(at) {

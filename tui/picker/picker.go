@@ -41,7 +41,6 @@ type Choices struct {
 	Try func(context.Context, config.Config) (Forecast, error)
 	// Recent are the folders of earlier runs, newest first.
 	Recent func() []Recent
-	Own    Own // tasks that are not built in
 }
 
 // Picker is the first screen: one row for each question, with the answers of the row in focus
@@ -70,7 +69,6 @@ type Picker struct {
 	beside []presets.Expected
 
 	Forecasts Forecasts
-	mine      owned
 }
 
 // The rows of the picker.
@@ -96,9 +94,6 @@ func New(c Choices, s pane.Screen, t *theme.Theme, open func(Picks) tea.Cmd, hel
 	if c.Recent != nil {
 		p.Recent = c.Recent()
 	}
-	if c.Own.Named != nil {
-		p.remember()
-	}
 	p.resolve()
 	return p
 }
@@ -112,7 +107,7 @@ func (p *Picker) items(row int) []Item {
 	case PickPreset:
 		return p.Presets
 	case pickTask:
-		return own(p.tasks())
+		return own(p.Tasks)
 	case pickMethod:
 		return own(p.Methods)
 	case pickObservation:
@@ -144,9 +139,6 @@ func (p *Picker) name(row int) string {
 func (p *Picker) Picks() Picks {
 	c := Picks{Preset: p.name(PickPreset), Task: p.name(pickTask), Method: p.name(pickMethod), Scale: p.name(pickScale),
 		Observation: p.name(pickObservation), Device: p.name(pickDevice), Seed: p.Seed, Steps: p.Steps}
-	if c.Task == ownTask.Name {
-		c.Task = ""
-	}
 	if i := p.at[PickRecent]; i > 0 {
 		c.Reopen = p.Recent[i-1].Dir
 	}
@@ -198,7 +190,7 @@ func (p *Picker) Key(key string) tea.Cmd {
 		if slices.Contains(b.Keys, key) {
 			cmd := b.Action()
 			p.resolve()
-			return tea.Batch(cmd, p.Forecast(), p.check())
+			return tea.Batch(cmd, p.Forecast())
 		}
 	}
 	return nil
@@ -256,9 +248,6 @@ func (p *Picker) digit(digit int) {
 
 // start opens what was chosen, unless the answers do not fit together.
 func (p *Picker) start() tea.Cmd {
-	if p.asksForOwn() {
-		return p.search()
-	}
 	p.resolve()
 	if p.wrong != nil && p.Picks().Reopen == "" {
 		return nil

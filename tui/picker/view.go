@@ -153,7 +153,7 @@ func (p *Picker) question(row, w int) string {
 		value = "-"
 	case value == "" && row == PickRecent:
 		value, doc = fmt.Sprintf("%d to look at", len(p.Recent)), ""
-	case row == PickRecent, row == pickTask && value != "":
+	case row == PickRecent:
 		value = t.Middle(value, answerWidth(w))
 	case value == "":
 		value = t.Dim.On(p.presetAnswer(row))
@@ -242,9 +242,6 @@ func (p *Picker) about(w, h int) []string {
 	what := t.Bold.On(fmt.Sprintf("%s on %s", c.Method, c.Task)) + t.Dim.On(fmt.Sprintf(", scale %s: %s", c.Scale, work(&c)))
 	takes := p.takes(w)
 	whole := append(theme.WrapStyled(what, w), takes...)
-	if checks := p.checks(w, h-len(whole)); len(checks) > 0 {
-		return append(whole, checks...)
-	}
 	for _, out := range [][]string{append(whole, p.expects(w)...), whole, append(takes, p.expects(w)...)} {
 		if len(out) <= h {
 			return out

@@ -31,7 +31,6 @@ type opener struct {
 	leaving chan struct{} // asks the screen to leave
 
 	trying sync.Mutex // held during a trial
-	files  sync.Map   // the tasks of files that were chosen, by their names
 	tried  sync.Map   // the models that trials found, by their configurations without a seed
 
 	mu    sync.Mutex
@@ -118,15 +117,11 @@ func (o *opener) picker() *tui.Picker {
 				{Name: task.ObservationPixels, Doc: "frames of a camera: drqv2, synther and pgr in its latent space, ppo in mazes"},
 			},
 			Resolve: func(c picker.Picks) (config.Config, error) {
-				config, on, err := pickFlags(c).Configure(o.deps)
-				if on.Own != nil {
-					o.files.Store(on.Name, on)
-				}
+				config, _, err := pickFlags(c).Configure(o.deps)
 				return config, err
 			},
 			Try:    o.try,
 			Recent: func() []picker.Recent { return picker.RecentRuns(rundir.Root(), 20) },
-			Own:    picker.Own{Named: o.named, Allowed: o.allowed, Check: o.check},
 		},
 		Open: o.open,
 	}
@@ -166,14 +161,6 @@ func pickFlags(c picker.Picks) *runflags.Flags {
 		}}
 }
 
-// chosen is the task of a configuration that was chosen.
-func (o *opener) chosen(c config.Config) (task.Task, error) {
-	if t, is := o.files.Load(c.Task); is {
-		return t.(task.Task), nil
-	}
-	return o.deps.TaskIn("", c.Task, c.Environment)
-}
-
 // try finds out what a run would take on this machine. It uses no GPU for that: for a run on a GPU,
 // only its disk use is known beforehand.
 func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, err error) {
@@ -182,7 +169,7 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 	if err := ctx.Err(); err != nil {
 		return f, err
 	}
-	problem, err := o.chosen(c)
+	problem, err := o.deps.TaskIn("", c.Task, c.Environment)
 	if err != nil {
 		return f, err
 	}
