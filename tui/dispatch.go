@@ -31,6 +31,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if m.picker != nil {
 			m.picker.TakeForecast(msg)
 		}
+	case picker.Played:
+		if m.picker != nil {
+			return m, m.picker.TakePlayed(msg)
+		}
 	case runs.Loaded:
 		m.runs.OverlayRun(msg)
 	case runs.Forked:

@@ -85,7 +85,7 @@ func New(o Options) *Model {
 	m.charts.StyleCharts()
 	m.describe(o.About, o.Start)
 	if o.Picker != nil {
-		m.picker = picker.New(o.Picker.Choices, m, m.Theme, m.openPicked, m.help.Show, m.leaving.leave)
+		m.picker = picker.New(o.Picker.Choices, m, m.palette.memory, m.Theme, m.openPicked, m.help.Show, m.leaving.leave)
 	}
 	return m
 }

@@ -128,8 +128,6 @@ func (p *palette) bound(name string) bool {
 
 // keepCommand remembers a line; a repeated line moves to the end.
 func (p *palette) keepCommand(text string) {
-	kept := slices.DeleteFunc(slices.Clone(p.memory.Commands), func(c string) bool { return c == text })
-	kept = append(kept, text)
-	p.memory.Commands = kept[max(0, len(kept)-rememberedCommands):]
+	p.memory.Commands = newest(p.memory.Commands, text, rememberedCommands)
 	p.memory.keep()
 }

@@ -48,6 +48,7 @@ type memory struct {
 	home     string   // "": nothing is kept
 	Used     []string `toml:"used"`     // hints that are no longer needed
 	Commands []string `toml:"commands"` // those given in the palette, newest last
+	Tasks    []string `toml:"tasks"`    // tasks of one's own named on the first screen, newest last
 }
 
 // Knows says whether a hint was used.
@@ -59,6 +60,21 @@ func (m *memory) Learn(hint string) {
 	m.keep()
 }
 
+// Named are the tasks of one's own that were named on the first screen, the newest last.
+func (m *memory) Named() []string { return m.Tasks }
+
+// Remember adds a task of one's own.
+func (m *memory) Remember(name string) {
+	m.Tasks = newest(m.Tasks, name, rememberedTasks)
+	m.keep()
+}
+
+// newest adds a text to the end of texts, of which it was perhaps one, and keeps the last ones.
+func newest(texts []string, text string, most int) []string {
+	kept := append(slices.DeleteFunc(slices.Clone(texts), func(c string) bool { return c == text }), text)
+	return kept[max(0, len(kept)-most):]
+}
+
 // keep writes the memory; a file that cannot be written is no reason to disturb a run.
 func (m *memory) keep() {
 	if m.home != "" {
@@ -66,8 +82,11 @@ func (m *memory) keep() {
 	}
 }
 
-// rememberedCommands is how many commands of the palette are kept.
-const rememberedCommands = 100
+// How many commands of the palette, and tasks of one's own, are kept.
+const (
+	rememberedCommands = 100
+	rememberedTasks    = 20
+)
 
 // Home is the folder of the user's settings, "" if the system has none.
 func Home() string {

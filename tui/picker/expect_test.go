@@ -18,7 +18,7 @@ func TestExpectedAtAFrame(t *testing.T) {
 		"expect 267 ± 95 at step 20,000 (10 runs)":              {Task: "cheetah-run", Method: "redq", Scale: "short"},
 	} {
 		c := Choices{Resolve: func(Picks) (config.Config, error) { return presets.Resolve(of) }}
-		p := New(c, nil, &theme.Theme{}, nil, nil, nil)
+		p := New(c, nil, nil, &theme.Theme{}, nil, nil, nil)
 		if got := ansi.Strip(strings.Join(p.expects(200), "\n")); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -69,6 +69,10 @@ func contains(name, text string) bool {
 // found takes the answer that was typed, or the best match.
 func (p *Picker) found(row int, text string) tea.Cmd {
 	p.err = p.find(row, text)
+	if k, is := p.unnamed(); is && p.err == nil && p.Row == pickTask {
+		p.resolve()
+		return p.ask(k)
+	}
 	p.resolve()
 	return p.Forecast()
 }

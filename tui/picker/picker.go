@@ -39,6 +39,9 @@ type Choices struct {
 	// Try finds out what a run with that configuration takes on this machine. It is called from a
 	// goroutine of its own; nil: this cannot be found out.
 	Try func(context.Context, config.Config) (Forecast, error)
+	// Check finds the task that a person has named, and plays it as a run does. It is called from a
+	// goroutine of its own; nil: there are built-in tasks only.
+	Check func(ctx context.Context, kind Kind, named string) (Checked, error)
 	// Recent are the folders of earlier runs, newest first.
 	Recent func() []Recent
 }
@@ -69,6 +72,7 @@ type Picker struct {
 	beside []presets.Expected
 
 	Forecasts Forecasts
+	named     named
 }
 
 // The rows of the picker.
@@ -89,8 +93,8 @@ var pickNames = [pickRows]string{"preset", "task", "method", "observation", "sca
 
 // New is the first screen, with nothing chosen yet: open begins what was chosen, help opens the
 // help, leave closes the screen.
-func New(c Choices, s pane.Screen, t *theme.Theme, open func(Picks) tea.Cmd, help, leave func() tea.Cmd) *Picker {
-	p := &Picker{Choices: c, Screen: s, theme: t, begin: open, help: help, leave: leave}
+func New(c Choices, s pane.Screen, m Memory, t *theme.Theme, open func(Picks) tea.Cmd, help, leave func() tea.Cmd) *Picker {
+	p := &Picker{Choices: c, Screen: s, theme: t, begin: open, help: help, leave: leave, named: named{memory: m}}
 	if c.Recent != nil {
 		p.Recent = c.Recent()
 	}
@@ -107,7 +111,7 @@ func (p *Picker) items(row int) []Item {
 	case PickPreset:
 		return p.Presets
 	case pickTask:
-		return own(p.Tasks)
+		return append(own(p.Tasks), p.ownTasks()...)
 	case pickMethod:
 		return own(p.Methods)
 	case pickObservation:
@@ -151,6 +155,10 @@ func (p *Picker) resolve() {
 		return
 	}
 	p.shown = c
+	if _, is := p.unnamed(); is {
+		p.wrong = errUnnamed
+		return
+	}
 	p.config, p.wrong = p.Choices.Resolve(c)
 	p.own, p.beside = presets.Expect(p.config)
 }
@@ -249,6 +257,9 @@ func (p *Picker) digit(digit int) {
 // start opens what was chosen, unless the answers do not fit together.
 func (p *Picker) start() tea.Cmd {
 	p.resolve()
+	if k, is := p.unnamed(); is {
+		return p.ask(k)
+	}
 	if p.wrong != nil && p.Picks().Reopen == "" {
 		return nil
 	}
@@ -315,6 +326,7 @@ func (p *Picker) resume() tea.Cmd {
 func (p *Picker) Take(c Picks) tea.Cmd {
 	p.opened = true
 	p.Forecasts.give()
+	p.named.give()
 	return p.begin(c)
 }
 

@@ -155,6 +155,8 @@ func (p *Picker) question(row, w int) string {
 		value, doc = fmt.Sprintf("%d to look at", len(p.Recent)), ""
 	case row == PickRecent:
 		value = t.Middle(value, answerWidth(w))
+	case row == pickTask && value != "":
+		value = t.Middle(value, answerWidth(w)) // a command or a path
 	case value == "":
 		value = t.Dim.On(p.presetAnswer(row))
 	}
@@ -162,7 +164,7 @@ func (p *Picker) question(row, w int) string {
 	if row == p.Row && (len(items) > 1 || p.numeric()) {
 		arrows = t.Accent.On(t.Glyphs.Left+t.Glyphs.Right) + " "
 	}
-	text := head + arrows + t.Fit(t.Bold.On(value), answerWidth(w)) + " "
+	text := head + arrows + t.Fit(t.Bold.On(t.Spelled(value)), answerWidth(w)) + " "
 	if row == p.Row && p.boxed || theme.Width(doc) > w-theme.Width(text) {
 		doc = "" // the whole text is shown below
 	}
@@ -225,6 +227,8 @@ func (p *Picker) about(w, h int) []string {
 		return []string{t.StateStart.On(t.Glyphs.Dot + " opening")}
 	case p.err != nil:
 		return theme.WrapStyled(t.Bad.On(t.Glyphs.Cross+" "+p.err.Error()), w)
+	case p.named.asked != "":
+		return theme.WrapStyled(t.StateStart.On(t.Glyphs.Dot+" playing "+p.named.asked), w)
 	}
 	if i := p.at[PickRecent]; i > 0 {
 		r := p.Recent[i-1]
@@ -235,12 +239,19 @@ func (p *Picker) about(w, h int) []string {
 		return append(theme.Wrap(text, w), t.Key.On("enter")+t.Dim.On(" shows its journal; nothing is changed"),
 			t.Key.On("r")+t.Dim.On(" goes on with it where it was saved last"))
 	}
+	if _, is := p.unnamed(); is {
+		return []string{t.Key.On("enter") + t.Dim.On(" asks for it")}
+	}
 	if p.wrong != nil {
 		return theme.WrapStyled(t.Bad.On(t.Glyphs.Cross+" "+p.wrong.Error()), w)
 	}
 	c := p.config
 	what := t.Bold.On(fmt.Sprintf("%s on %s", c.Method, c.Task)) + t.Dim.On(fmt.Sprintf(", scale %s: %s", c.Scale, work(&c)))
 	takes := p.takes(w)
+	if all := p.findings(); all != nil && p.Row == pickTask {
+		head := theme.WrapStyled(what, w)
+		return append(append(head, p.lines(all, w, h-len(head)-1)...), takes[:min(1, len(takes))]...)
+	}
 	whole := append(theme.WrapStyled(what, w), takes...)
 	for _, out := range [][]string{append(whole, p.expects(w)...), whole, append(takes, p.expects(w)...)} {
 		if len(out) <= h {
