@@ -14,6 +14,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/run"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
 )
@@ -30,7 +31,7 @@ const (
 // ownNames are the last answers of the question for a task, by kind. Each asks for a name.
 var ownNames = [...]Item{
 	Program: {"own environment…", "a program of yours, gym:ID of Gymnasium or dm:DOMAIN-TASK of dm_control: enter asks which one, and plays it at once"},
-	File:    {"own task file…", "a file with a MuJoCo model, observations and a reward (pgrlab task --help): enter asks where it is, and plays it at once"},
+	File:    {"own task file…", "a file with a MuJoCo model, observations and a reward (pgrlab task check --help): enter asks where it is, and plays it at once"},
 }
 
 // Finding is a line of a check.
@@ -57,6 +58,7 @@ type named struct {
 	checked []Checked
 	asked   string // that is being checked; "": none is
 	stop    context.CancelFunc
+	entry   *pane.Entry // the last one that asked for a name
 }
 
 // Played delivers the result of a check.
@@ -94,6 +96,7 @@ func (p *Picker) ask(k Kind) tea.Cmd {
 	}
 	e := pane.NewEntry(prompt, hint, func(text string) tea.Cmd { return p.check(k, text) })
 	e.Complete = func(text string) []pane.Candidate { return p.names(k, text) }
+	p.named.entry = e
 	p.Open(e)
 	return nil
 }
@@ -137,10 +140,11 @@ func files(text string) (all []string) {
 	return all
 }
 
-// listed are the entries of a folder; one that cannot be read has none to offer.
+// listed are the entries of a folder but the configuration of a run; a folder that cannot be read has none to
+// offer.
 func listed(dir string) []fs.DirEntry {
 	all, _ := os.ReadDir(dir)
-	return all
+	return slices.DeleteFunc(all, func(e fs.DirEntry) bool { return e.Name() == run.ConfigName })
 }
 
 // isFile says whether a name is that of a task file.
@@ -154,7 +158,7 @@ func (p *Picker) check(k Kind, named string) tea.Cmd {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.named.asked, p.named.stop = named, stop
-	run := p.Choices.Check
+	play := p.Choices.Check
 	return func() (msg tea.Msg) {
 		defer stop()
 		defer func() {
@@ -162,7 +166,7 @@ func (p *Picker) check(k Kind, named string) tea.Cmd {
 				msg = Played{named: named, err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
 			}
 		}()
-		c, err := run(ctx, k, named)
+		c, err := play(ctx, k, named)
 		if ctx.Err() != nil {
 			return nil // no longer wanted
 		}

@@ -86,7 +86,7 @@ func (p *Picker) foot(w, h int) []string {
 	e := p.Typed()
 	out := []string{e.Line(p.theme, w)}
 	all := e.Candidates()
-	if _, err := number(p.Row, e.Text()); err != nil && len(all) == 0 && e.Text() != "" {
+	if _, err := number(p.Row, e.Text()); err != nil && len(all) == 0 && e.Text() != "" && e != p.named.entry {
 		out = append(out, p.theme.Dim.On("none has that in its name"))
 	}
 	width := min(24, w-4)
@@ -250,6 +250,9 @@ func (p *Picker) about(w, h int) []string {
 	takes := p.takes(w)
 	if all := p.findings(); all != nil && p.Row == pickTask {
 		head := theme.WrapStyled(what, w)
+		if p.boxed {
+			h -= 5 // the box and the keys
+		}
 		return append(append(head, p.lines(all, w, h-len(head)-1)...), takes[:min(1, len(takes))]...)
 	}
 	whole := append(theme.WrapStyled(what, w), takes...)

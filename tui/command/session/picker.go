@@ -32,6 +32,7 @@ type opener struct {
 
 	trying sync.Mutex // held during a trial
 	tried  sync.Map   // the models that trials found, by their configurations without a seed
+	files  sync.Map   // tasks of files, by the names that configurations have for them
 
 	mu    sync.Mutex
 	over  bool // the screen is gone: open nothing any more
@@ -117,10 +118,14 @@ func (o *opener) picker() *tui.Picker {
 				{Name: task.ObservationPixels, Doc: "frames of a camera: drqv2, synther and pgr in its latent space, ppo in mazes"},
 			},
 			Resolve: func(c picker.Picks) (config.Config, error) {
-				config, _, err := pickFlags(c).Configure(o.deps)
+				config, found, err := pickFlags(c).Configure(o.deps)
+				if err == nil && found.Own != nil {
+					o.files.Store(found.Name, found)
+				}
 				return config, err
 			},
 			Try:    o.try,
+			Check:  o.check,
 			Recent: func() []picker.Recent { return picker.RecentRuns(rundir.Root(), 20) },
 		},
 		Open: o.open,
@@ -161,6 +166,14 @@ func pickFlags(c picker.Picks) *runflags.Flags {
 		}}
 }
 
+// problem is the task of a configuration that was resolved.
+func (o *opener) problem(c config.Config) (task.Task, error) {
+	if t, is := o.files.Load(c.Task); is {
+		return t.(task.Task), nil
+	}
+	return o.deps.TaskIn("", c.Task, c.Environment)
+}
+
 // try finds out what a run would take on this machine. It uses no GPU for that: for a run on a GPU,
 // only its disk use is known beforehand.
 func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, err error) {
@@ -169,7 +182,7 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 	if err := ctx.Err(); err != nil {
 		return f, err
 	}
-	problem, err := o.deps.TaskIn("", c.Task, c.Environment)
+	problem, err := o.problem(c)
 	if err != nil {
 		return f, err
 	}

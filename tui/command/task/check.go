@@ -41,9 +41,9 @@ type checker struct {
 	lost          error
 }
 
-// check plays a task in the ways in which a run does, and says what it finds. The error says why it
+// Check plays a task in the ways in which a run does, and says what it finds. The error says why it
 // cannot be used at all.
-func check(ctx context.Context, t task.Task, tell func(cli.Finding) error) error {
+func Check(ctx context.Context, t task.Task, tell func(cli.Finding) error) error {
 	c := &checker{
 		ctx: ctx, task: t, tell: tell, random: rand.New(rand.NewPCG(1, 1)), obs: make([]float32, t.ObsSize), action: make([]float32, t.ActSize),
 		low: slices.Repeat([]float32{float32(math.Inf(1))}, t.ObsSize), high: slices.Repeat([]float32{float32(math.Inf(-1))}, t.ObsSize),

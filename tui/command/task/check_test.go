@@ -76,7 +76,7 @@ func TestCheck(t *testing.T) {
 		var marked []string
 		on := task.Task{Name: c.name, ObsSize: 2, ActSize: 1, EpisodeSteps: 100, Terminates: c.env.ends > 0, Names: []string{"episode", "step"},
 			New: func(uint64) (task.Env, error) { e := c.env; return &e, nil }}
-		err := check(t.Context(), on, func(f cli.Finding) error {
+		err := Check(t.Context(), on, func(f cli.Finding) error {
 			if all = append(all, f.Text); f.Wrong {
 				marked = append(marked, f.Text)
 			}

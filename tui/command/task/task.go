@@ -61,7 +61,7 @@ docs/own-task.md has the whole language.`,
 				return err
 			}
 			wrong := 0
-			err = check(c.Context(), t, func(f cli.Finding) error {
+			err = Check(c.Context(), t, func(f cli.Finding) error {
 				mark := "  "
 				if f.Wrong {
 					mark = "! "
