@@ -28,6 +28,14 @@ func ownTasks(t *testing.T, w, h int, home string) *screen {
 				}
 				return c, nil
 			},
+			Recent: func() []picker.Recent {
+				all := []picker.Recent{{Dir: "runs/a"}, {Dir: "runs/b"}, {Dir: "runs/c"}, {Dir: "runs/d"}}
+				for i, task := range []string{"file:arm", "gym:Old-v1", "gym:Theirs-v1", "cheetah-run"} {
+					all[i].Config.Task = task
+				}
+				return all
+			},
+			Allowed: func(c config.Config) bool { return c.Task == "gym:Old-v1" },
 			Check: func(_ context.Context, k picker.Kind, named string) (picker.Checked, error) {
 				if strings.Contains(named, "broken") {
 					return picker.Checked{}, errors.New("it ended and did not answer")
@@ -85,9 +93,11 @@ func TestPickerNamesATask(t *testing.T) {
 	// The next screen knows what was named, and not what failed.
 	s = ownTasks(t, 80, 24, home)
 	s.press("down", "left", "left", "enter")
-	s.contains(t, "gym:Pendulum-v1", "used before")
-	if text := s.View(); strings.Contains(text, "broken") {
-		t.Errorf("what failed is offered:\n%s", text)
+	s.contains(t, "gym:Pendulum-v1", "gym:Old-v1", "used before")
+	for _, not := range []string{"broken", "Theirs", "cheetah-run  used"} {
+		if text := s.View(); strings.Contains(text, not) {
+			t.Errorf("%q is offered:\n%s", not, text)
+		}
 	}
 	s.press("down")
 	s.do(t, "enter")
@@ -116,7 +126,7 @@ func TestPickerFindsTaskFiles(t *testing.T) {
 		s.press(string(r))
 	}
 	s.press("enter")
-	s.contains(t, "task file:", "more/", "pole.toml")
+	s.contains(t, "task file:", "more/", "pole.toml", "runs/a/task-arm.zip")
 	if text := s.View(); strings.Contains(text, "other") {
 		t.Errorf("a folder without task files is offered:\n%s", text)
 	}

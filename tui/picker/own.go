@@ -108,7 +108,13 @@ func (p *Picker) names(k Kind, text string) (all []pane.Candidate) {
 		names = slices.Clone(p.named.memory.Named())
 		slices.Reverse(names)
 	}
+	for _, r := range p.Recent {
+		names = append(names, p.earlierTask(r)...)
+	}
 	for _, n := range names {
+		if slices.ContainsFunc(all, func(c pane.Candidate) bool { return c.Text == n }) {
+			continue
+		}
 		if isFile(n) == (k == File) && strings.HasPrefix(n, text) {
 			all = append(all, pane.Candidate{Text: n, About: "used before"})
 		}
@@ -122,6 +128,20 @@ func (p *Picker) names(k Kind, text string) (all []pane.Candidate) {
 		}
 	}
 	return all
+}
+
+// earlierTask names the task of an earlier run, if that is one of one's own: a file by its copy in the run's
+// folder, a program only if its command is allowed, as a folder may be that of another person.
+func (p *Picker) earlierTask(r Recent) []string {
+	switch file := run.TaskFile(r.Config.Task); {
+	case p.Choices.Check == nil:
+		return nil
+	case file != "":
+		return []string{filepath.Join(r.Dir, file)}
+	case p.Allowed != nil && p.Allowed(r.Config):
+		return []string{r.Config.Task}
+	}
+	return nil
 }
 
 // files are task files, and folders that hold some, whose paths begin with a text.
@@ -147,8 +167,8 @@ func listed(dir string) []fs.DirEntry {
 	return slices.DeleteFunc(all, func(e fs.DirEntry) bool { return e.Name() == run.ConfigName })
 }
 
-// isFile says whether a name is that of a task file.
-func isFile(name string) bool { return strings.HasSuffix(name, ".toml") }
+// isFile says whether a name is that of a task file, or of the copy of one.
+func isFile(name string) bool { return strings.HasSuffix(name, ".toml") || strings.HasSuffix(name, ".zip") }
 
 // check plays the task that was named, and gives up an earlier check.
 func (p *Picker) check(k Kind, named string) tea.Cmd {

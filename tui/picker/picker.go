@@ -42,6 +42,9 @@ type Choices struct {
 	// Check finds the task that a person has named, and plays it as a run does. It is called from a
 	// goroutine of its own; nil: there are built-in tasks only.
 	Check func(ctx context.Context, kind Kind, named string) (Checked, error)
+	// Allowed says whether the program that simulated the task of an earlier run may be started, as its name
+	// alone says; nil: none may.
+	Allowed func(config.Config) bool
 	// Recent are the folders of earlier runs, newest first.
 	Recent func() []Recent
 }

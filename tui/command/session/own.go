@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"pgrlab/core/config"
 	"pgrlab/core/printable"
 	"pgrlab/core/task"
 	"pgrlab/tui/command/cli"
@@ -28,12 +29,8 @@ func (o *opener) check(ctx context.Context, kind picker.Kind, named string) (pic
 		}
 		return c, owntask.Check(ctx, t, tell)
 	}
-	here, err := os.Getwd()
-	if err != nil {
-		return c, err
-	}
 	c.Task = o.deps.Programs.NameOf(named)
-	p, err := o.deps.Typed(c.Task, task.Outside{Folder: here})
+	p, err := o.deps.Typed(c.Task, here())
 	if err != nil {
 		return c, err
 	}
@@ -42,4 +39,24 @@ func (o *opener) check(ctx context.Context, kind picker.Kind, named string) (pic
 		_ = tell(f)
 	}
 	return c, err
+}
+
+// here is how a program is started that has nothing but its name.
+func here() task.Outside {
+	dir, _ := os.Getwd() // without, no program is found
+	return task.Outside{Folder: dir}
+}
+
+// allowed says whether the program of an earlier run's task may be started, and is started by its name alone.
+func (o *opener) allowed(c config.Config) bool {
+	started := c.Environment.Outside
+	if !o.deps.Simulates(c.Task) || len(started.Args) > 0 || started.Python != "" || started.ActBound != 0 || started.Folder != here().Folder {
+		return false
+	}
+	p, err := o.deps.Programs.Open(c.Task, here())
+	if err != nil {
+		return false
+	}
+	is, err := p.Allowed()
+	return err == nil && is
 }

@@ -124,8 +124,8 @@ func (o *opener) picker() *tui.Picker {
 				}
 				return config, err
 			},
-			Try:    o.try,
-			Check:  o.check,
+			Try:   o.try,
+			Check: o.check, Allowed: o.allowed,
 			Recent: func() []picker.Recent { return picker.RecentRuns(rundir.Root(), 20) },
 		},
 		Open: o.open,
