@@ -34,10 +34,13 @@ func openLoopPictures(title string, o *event.OpenLoop) (all []portrait) {
 	}
 	if o.Frames != nil {
 		if sheet, err := o.Frames.Sheet(); err == nil {
-			p := newPlot(title+", frames above, predicted ones below", "", "")
-			p.Add(plotter.NewImage(sheet, 0, 0, float64(sheet.Rect.Dx()), float64(sheet.Rect.Dy())))
-			p.Y.Max = float64(sheet.Rect.Dx()) * float64(pictureHeight/pictureWidth) // squares stay squares
-			p.Y.Tick.Marker, p.X.Tick.Marker = plot.ConstantTicks(nil), frameSteps(o.Frames)
+			p := newPlot(title, "env steps without a frame; real frames above, predicted ones below", "")
+			w, h := float64(sheet.Rect.Dx()), float64(sheet.Rect.Dy())
+			p.Add(plotter.NewImage(sheet, 0, 0, w, h))
+			around := (w*float64(pictureHeight/pictureWidth) - h) / 2 // squares stay squares
+			p.Y.Min, p.Y.Max = -around, h+around
+			p.HideY()
+			p.X.Tick.Marker = frameSteps(o.Frames)
 			all = append(all, portrait{"open-loop-frames", p})
 		}
 	}
