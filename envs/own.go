@@ -21,7 +21,8 @@ type Own struct {
 	ActSize      int      // number of controls
 	Names        []string // of the numbers of an observation
 	Terminates   bool
-	Camera       string // "": one from the side, because the model has none that keeps its direction
+	Ends         func(obs, act, next []float32) bool // see Task
+	Camera       string                              // "": one from the side, because the model has none that keeps its direction
 	// Bind binds the task to a copy of its body.
 	Bind func(*mujoco.Data) (Behaviour, error)
 }
@@ -53,7 +54,7 @@ const (
 // Task is the task as those that are built in.
 func (o Own) Task() Task {
 	t := Task{
-		Name: o.Name, Doc: o.Doc, ObsSize: len(o.Names), ActSize: o.ActSize, EpisodeSteps: o.EpisodeSteps, Terminates: o.Terminates,
+		Name: o.Name, Doc: o.Doc, ObsSize: len(o.Names), ActSize: o.ActSize, EpisodeSteps: o.EpisodeSteps, Terminates: o.Terminates, Ends: o.Ends,
 		Hidden: "its task file does not say how",
 		own:    &o, order: o.Order, length: o.EpisodeSteps, substeps: o.Substeps, names: o.Names,
 	}

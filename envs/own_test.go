@@ -2,6 +2,7 @@ package envs_test
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,6 +86,7 @@ func TestTaskFilesLikeBuiltInTasks(t *testing.T) {
 		if a, b := own.Task, task; a.Name != "file:"+name || a.ObsSize != b.ObsSize || a.ActSize != b.ActSize || a.EpisodeSteps != b.EpisodeSteps || a.Terminates != b.Terminates {
 			t.Errorf("%s: %+v, want %+v", name, a, b)
 		}
+		sameEnds(t, own.Task, task)
 		trace := func(task envs.Task, controls string) string {
 			var out bytes.Buffer
 			if err := envs.Trace(t.Context(), &out, envs.TraceOptions{Task: task, Steps: 1100, Controls: controls, Seed: 7}); err != nil {
@@ -100,5 +102,37 @@ func TestTaskFilesLikeBuiltInTasks(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// sameEnds compares what both tell of the ends of transitions, some of which are near the bounds.
+func sameEnds(t *testing.T, own, task envs.Task) {
+	t.Helper()
+	if own.Ends == nil || task.Ends == nil {
+		if own.Ends != nil || task.Ends != nil {
+			t.Errorf("%s: only one tells where episodes end", task.Name)
+		}
+		return
+	}
+	r, over := rand.New(rand.NewPCG(1, 2)), 0
+	next := make([]float32, task.ObsSize)
+	for range 1000 {
+		for i := range next {
+			next[i] = float32(r.NormFloat64())
+		}
+		next[0], next[1] = 0.7+0.1*float32(r.NormFloat64()), 0.2*float32(r.NormFloat64())
+		if r.IntN(20) == 0 {
+			next[r.IntN(5)] = 101
+		}
+		ends := task.Ends(nil, nil, next)
+		if own.Ends(nil, nil, next) != ends {
+			t.Fatalf("%s: %v ends %v, and not as a task file", task.Name, next, ends)
+		}
+		if ends {
+			over++
+		}
+	}
+	if over < 100 || over > 900 {
+		t.Errorf("%s: %d of 1000 ends", task.Name, over)
 	}
 }

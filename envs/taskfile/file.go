@@ -112,7 +112,7 @@ func (f *File) make(ctx context.Context, file string) error {
 		Identity: f.bundle.hash(),
 		Compile:  func(in *mujoco.Instance) (*mujoco.Model, error) { return f.compile(context.Background(), in) },
 		Order:    orders[f.document.Order], Substeps: f.document.Substeps, EpisodeSteps: f.document.EpisodeSteps, Settle: f.document.Reset.Settle,
-		ActSize: f.controls, Names: names, Terminates: f.terminate != nil,
+		ActSize: f.controls, Names: names, Terminates: f.terminate != nil, Ends: f.ends(),
 		Bind: func(d *mujoco.Data) (envs.Behaviour, error) { return f.bind(d) },
 	}
 	f.Task = own.Task()

@@ -83,6 +83,27 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// Where an episode ends follows from an observation that shows all that the condition asks for.
+func TestEnds(t *testing.T) {
+	for _, c := range []struct {
+		terminate string
+		next      []float32 // nil: the observation does not tell
+		want      bool
+	}{
+		{"abs(qpos[0]) > 1.75", []float32{1.8, 0, 0, 0, 0}, true},
+		{"abs(qpos[0]) > 1.75", []float32{1.7, 9, 9, 9, 9}, false},
+		{`qvel["hinge"]*dt > 0.1 + qpos0[0]`, []float32{0, 0, 0, 0, 11}, true},
+		{"qpos[1] > 3", nil, false},
+		{"prev.qpos[0] > 1", nil, false},
+		{"time > 1", nil, false},
+	} {
+		ends := load(t, pole(t, [3]string{"pole.toml", "abs(qpos[0]) > 1.75", strings.ReplaceAll(c.terminate, `"`, `\"`)})).Task.Ends
+		if (ends == nil) != (c.next == nil) || ends != nil && ends(nil, nil, c.next) != c.want {
+			t.Errorf("%s: an end is known: %v", c.terminate, ends != nil)
+		}
+	}
+}
+
 // What is wrong with a task file is said in a line, with the place.
 func TestWrongTaskFiles(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
