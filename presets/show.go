@@ -107,7 +107,7 @@ func (s *stack) waits(table string) bool {
 		return !c.Sees()
 	}
 	_, isFunction := c.Relevance.Defaults()[table]
-	return isFunction && !slices.Contains([]string{c.Knobs.Relevance, c.Bonus.Function, c.Replay.Priority}, table)
+	return isFunction && !slices.Contains(c.Used(), table)
 }
 
 // idle says why the run does not use the value of a key, or "".

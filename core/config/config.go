@@ -200,11 +200,14 @@ func (c *Config) Reaches(step, every int) bool {
 // Functions are the relevance functions that the run may come to use: all that its learner can
 // use if the knob relevance chooses among them at any time, and otherwise those of bonus and
 // priorities.
-func (c *Config) Functions() []string {
+func (c *Config) Functions() (names []string) {
 	if c.Prompted() {
 		return slices.DeleteFunc(relevance.Names(), func(name string) bool { return c.CanMeet(name) != nil })
 	}
-	return c.FixedFunctions()
+	for _, name := range c.FixedFunctions() {
+		names = append(names, relevance.Named(name)...)
+	}
+	return names
 }
 
 // Used are the functions of the registry that the run needs as it begins: those of bonus, priorities and

@@ -38,6 +38,9 @@ func (c *Config) NameFormulas() error {
 	if canonical, err := relevance.Canonical(c.Knobs.Relevance); err == nil { // Validate has the error
 		c.Knobs.Relevance = canonical
 	}
+	if c.Bonus.Given() {
+		c.Bonus.Function = c.Written("relevance", c.Bonus.Function)
+	}
 	c.Schedule = slices.Clone(c.Schedule)
 	for i, text := range c.Schedule {
 		if s, err := knob.ParseScheduled(text); err == nil && s.Knob == "relevance" {

@@ -27,3 +27,17 @@ func TestFormulasHaveNames(t *testing.T) {
 		}
 	}
 }
+
+func TestABonusIsAFormulaOfSingleBatches(t *testing.T) {
+	for text, want := range map[string]string{
+		"=clip(curiosity, 0, 1) + 0.1*move + abs(td)": "",
+		"=rank(curiosity)": "functions of a whole column",
+		"=count":           "names count, which is known at refits only",
+		"=curiousity":      "did you mean curiosity?",
+	} {
+		err := Bonus{Function: text, Scale: ScaleReturns}.validate()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
+}

@@ -101,14 +101,34 @@ func (b Bonus) validate() error {
 		return nil
 	}
 	trained, episodic := relevance.NamesOf(relevance.LearnsInSteps), relevance.NamesOf(relevance.LearnsInRounds)
-	if !slices.Contains(trained, b.Function) && !slices.Contains(episodic, b.Function) {
-		return fmt.Errorf("configuration: bonus.function is %q, want %q, or one that learns in steps or in rounds: %q, %q", b.Function, FunctionNone, trained, episodic)
+	if relevance.IsFormula(b.Function) {
+		if err := ofBatches(b.Function); err != nil {
+			return fmt.Errorf("configuration: bonus.function: %w", err)
+		}
+	} else if !slices.Contains(trained, b.Function) && !slices.Contains(episodic, b.Function) {
+		return fmt.Errorf("configuration: bonus.function is %q, want %q, one that learns in steps or in rounds: %q, %q, or a formula", b.Function, FunctionNone, trained, episodic)
 	}
 	if b.Scale != ScaleReturns && b.Scale != ScalePaper {
 		return fmt.Errorf("configuration: bonus.scale is %q, want %q or %q", b.Scale, ScaleReturns, ScalePaper)
 	}
 	if b.Scale == ScaleReturns && slices.Contains(episodic, b.Function) {
 		return fmt.Errorf("configuration: bonus.scale is %q, but bonus.function %q has either sign, and it is 0 before its first round, so that there is nothing to divide it by: want %q", b.Scale, b.Function, ScalePaper)
+	}
+	return nil
+}
+
+// ofBatches says why a formula cannot be computed of single batches while a run goes on; nil: it can.
+func ofBatches(name string) error {
+	if _, err := relevance.Canonical(name); err != nil {
+		return err
+	}
+	for _, need := range relevance.Needs(name) {
+		switch s, _ := relevance.Find(need); {
+		case s.Learning == relevance.LearnsFromAll:
+			return fmt.Errorf("%s has functions of a whole column, and a bonus sees single batches: want a formula without them", name)
+		case s.Learning != relevance.LearnsNothing && s.Learning != relevance.LearnsInSteps:
+			return fmt.Errorf("%s names %s, which is known at refits only: want another function", name, need)
+		}
 	}
 	return nil
 }

@@ -141,6 +141,8 @@ func (c *Config) validateBonus(s agent.Spec) error {
 	switch {
 	case !c.Bonus.Given():
 		return nil
+	case relevance.IsFormula(b) && (!s.Batches || c.Sees()):
+		return fmt.Errorf("bonus.function is a formula, and learner %s is not given batches of states to compute it of: want the name of a function, or a method as %s", s.Name, MethodREDQ)
 	case c.Fills() && s.Batches:
 		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", b, s.Name, FunctionNone)
 	case s.Takes == agent.TakesEither && c.Sees() && !relevance.Looks(c.Relevance.Of(b), c.Sight()):
@@ -260,6 +262,9 @@ func (c *Config) checkFormulas(t task.Task) error {
 	}
 	if err := relevance.Check(c.Knobs.Relevance, shape, names); err != nil {
 		return fmt.Errorf("relevance: %w", err)
+	}
+	if err := relevance.Check(c.Bonus.Function, shape, names); err != nil {
+		return fmt.Errorf("bonus.function: %w", err)
 	}
 	for _, text := range c.Schedule {
 		s, err := knob.ParseScheduled(text)

@@ -93,7 +93,7 @@ func (b *builder) split(n *node) (terms []term, err error) {
 			if p, err = b.two(n, opDivide, p, weights); err != nil {
 				return nil, err
 			}
-			terms = append(terms, term{b.source(n.args[2*i+1]), p.reg})
+			terms = append(terms, term{b.source(n.args[2*i]) + " * rank(" + b.source(n.args[2*i+1]) + ")", p.reg})
 		}
 		return terms, err
 	}

@@ -24,6 +24,7 @@ type Machine struct {
 	values  Values
 	rows    int         // of a block
 	regs    [][]float64 // of each register its elements, each for all rows of a block
+	plain   []plainStep // of each instruction
 	args    [][]float64 // scratch
 	columns []Column    // what is known of them; the caller's
 }
@@ -45,7 +46,28 @@ func (p *Program) Machine(v Values, rows int) *Machine {
 		}
 	}
 	m.args = make([][]float64, 0, 16)
+	for i := range p.code {
+		m.plain = append(m.plain, m.plainly(&p.code[i]))
+	}
 	return m
+}
+
+// plainStep is an instruction of whole registers, number by number: most are.
+type plainStep struct {
+	is        bool
+	out, a, b []float64
+}
+
+func (m *Machine) plainly(in *instruction) plainStep {
+	if in.op < opNegate || in.op >= opSum {
+		return plainStep{}
+	}
+	s := plainStep{is: true, out: m.regs[in.out], a: m.regs[in.args[0]]}
+	if len(in.args) > 1 {
+		s.b = m.regs[in.args[1]]
+	}
+	s.is = len(s.a) == len(s.out) && (s.b == nil || len(s.b) == len(s.out))
+	return s
 }
 
 // Number evaluates row 0.
@@ -78,21 +100,25 @@ func (m *Machine) Column(dst []float64, row int) {
 
 // run evaluates a block.
 func (m *Machine) run(row, rows int) {
-	code := m.program.code
-	for i := range code {
-		m.step(&code[i], row, rows)
+	for i := range m.program.code {
+		m.step(i, row, rows)
 	}
 }
 
 // steps does some instructions for a block.
 func (m *Machine) steps(some []int, row, rows int) {
 	for _, i := range some {
-		m.step(&m.program.code[i], row, rows)
+		m.step(i, row, rows)
 	}
 }
 
 // step does an instruction for rows rows from row on.
-func (m *Machine) step(in *instruction, row, rows int) {
+func (m *Machine) step(i, row, rows int) {
+	in := &m.program.code[i]
+	if s := &m.plain[i]; s.is && rows == m.rows {
+		in.do(s.out, s.a, s.b)
+		return
+	}
 	out := m.regs[in.out]
 	width := len(out) / m.rows
 	switch in.op {
@@ -135,11 +161,6 @@ func (m *Machine) each(in *instruction, out []float64, width, rows int) {
 	a, b := m.regs[in.args[0]], []float64(nil)
 	if len(in.args) > 1 {
 		b = m.regs[in.args[1]]
-	}
-	whole := rows == m.rows && len(a) == len(out) && (b == nil || len(b) == len(out))
-	if whole {
-		in.do(out, a, b)
-		return
 	}
 	for i := range width {
 		at, x, y := i*m.rows, a[m.element(a, i):], []float64(nil)

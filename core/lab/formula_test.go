@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 )
@@ -102,5 +103,33 @@ func TestAFormulaThatDoesNotFitIsRefused(t *testing.T) {
 	refused, _ := bodies[event.Refused](l)
 	if len(refused) != 1 || !strings.Contains(refused[0].Reason, "obs has ") {
 		t.Errorf("refusals: %+v", refused)
+	}
+}
+
+// A bonus by a formula that is only a name is the bonus by that function, in a run and across its resumes.
+func TestABonusByAFormula(t *testing.T) {
+	var journals []string
+	for _, function := range []string{"curiosity", "=curiosity"} {
+		begin := func(r record) *Lab {
+			w := newWorld()
+			c := w.config()
+			c.Bonus = config.Bonus{Function: function, Scale: config.ScaleReturns}
+			c.Knobs.Relevance, c.Knobs.Bonus = "td", 0.5
+			return w.lab(t, c, r)
+		}
+		folder := &memoryFolder{}
+		l := begin(folder)
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		losses, _ := bodies[event.Losses](l)
+		if last := losses[len(losses)-1]; last.Bonus == nil || last.Curiosity == nil {
+			t.Fatalf("losses %+v: there is no bonus", last)
+		}
+		journals = append(journals, folder.canonical(t))
+		resumeFrom(t, func(_ int, p knob.Position) bool { return p.Step == 33 }, begin)
+	}
+	if journals[0] != journals[1] {
+		t.Error("the journals differ")
 	}
 }

@@ -337,9 +337,9 @@ func (e *Undefined) Error() string { return e.Said }
 // Unwrap is the error of every other number that is not finite.
 func (e *Undefined) Unwrap() error { return &e.at }
 
-// Finite returns an Undefined if some scores of a formula are not finite; transition writes one of the
-// scored transitions to the first row of a batch. Other functions find such numbers themselves.
-func (m *Model) Finite(scores []float32, count func(int) string, transition func(i int) *replay.Batch) error {
+// Finite returns an Undefined if some scores of a formula are not finite; transition returns a batch with
+// one of the scored transitions, and its row. Other functions find such numbers themselves.
+func (m *Model) Finite(scores []float32, count func(int) string, transition func(i int) (*replay.Batch, int)) error {
 	if m.Terms == nil {
 		return nil
 	}
@@ -356,7 +356,8 @@ func (m *Model) Finite(scores []float32, count func(int) string, transition func
 	}
 	value := strconv.FormatFloat(float64(scores[first]), 'g', -1, 32)
 	said := fmt.Sprintf("F is %s for %s of %s transitions, first at %s", value, count(bad), count(len(scores)), count(first))
-	if cause := m.Terms.Trouble(transition(first), 1, 0); cause != "" {
+	b, row := transition(first)
+	if cause := m.Terms.Trouble(b, row+1, row); cause != "" {
 		said += ": " + cause
 	}
 	return &Undefined{Said: said, at: plan.NotFinite{Program: "formula", Op: "F", Tensor: m.Name(), Row: first, Value: float64(scores[first])}}

@@ -41,6 +41,11 @@ func Needs(name string) []string {
 	return r.needs
 }
 
+// Takes says whether F of that name needs another function, or is it.
+func Takes(name, other string) bool {
+	return name == other || IsFormula(name) && slices.Contains(Needs(name), other)
+}
+
 // Named are the functions of the registry that Needs has.
 func Named(name string) []string {
 	return slices.DeleteFunc(slices.Clone(Needs(name)), IsFormula)

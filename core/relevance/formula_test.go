@@ -250,11 +250,7 @@ func TestValuesThatAreNotFiniteAreCounted(t *testing.T) {
 	if err := f.Score(scores, b, 3); err != nil {
 		t.Fatal(err)
 	}
-	err := f.Finite(scores, strconv.Itoa, func(i int) *replay.Batch {
-		one := threeRows()
-		one.Reward[0] = b.Reward[i]
-		return one
-	})
+	err := f.Finite(scores, strconv.Itoa, func(i int) (*replay.Batch, int) { return b, i })
 	if want := "F is NaN for 2 of 3 transitions, first at 1: log of -0.25 (column 5)"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

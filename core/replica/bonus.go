@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"pgrlab/core/config"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 )
 
@@ -22,8 +23,11 @@ func (r *Replica) addBonus(now Now, b *replay.Batch) error {
 		}
 	}
 	r.curious = resized(r.curious, b.Size)
-	f := r.Functions.built[r.Config.Bonus.Function]
+	f := r.Functions.fixed(r.Config.Bonus.Function)
 	if err := r.Rounds.score(r.curious, f, b); err != nil {
+		return err
+	}
+	if err := f.Finite(r.curious, knob.FormatCount, func(i int) (*replay.Batch, int) { return b, i }); err != nil {
 		return err
 	}
 	scale := f.Scale
@@ -56,7 +60,7 @@ func (r *Replica) addBonus(now Now, b *replay.Batch) error {
 // model learns.
 func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	b := r.newest
-	f := r.Functions.built[r.Config.Bonus.Function]
+	f := r.Functions.fixed(r.Config.Bonus.Function)
 	switch {
 	case b != nil && f.Rounds != nil:
 		copy(b.Reward, r.World.Rewards)
@@ -104,7 +108,7 @@ func (r *Replica) prepareBonus() error {
 			r.Config.Bonus.Function, r.Config.Agent.Learner, config.FunctionNone)
 	}
 	r.newest = replay.NewBatch(r.Parts.Shape, r.World.Copies)
-	f := r.Functions.built[r.Config.Bonus.Function]
+	f := r.Functions.fixed(r.Config.Bonus.Function)
 	if f.Sees {
 		r.newest.Frames, r.newest.Notes = replay.NewFrameRows(r.World.Copies, r.Config.Pixels.Stack), make([]replay.Note, r.World.Copies)
 	}

@@ -46,7 +46,7 @@ func (r *Replica) followBonus() error {
 		n := min(bonusBlock, state.Pending)
 		r.Real.Gather(r.scratch, 0, r.Real.Oldest(r.Real.Len()-state.Pending, n))
 		r.curious = resized(r.curious, n)
-		model := r.Functions.built[r.Config.Bonus.Function]
+		model := r.Functions.fixed(r.Config.Bonus.Function)
 		if err := model.Score(r.curious, r.scratch, n); err != nil {
 			return err
 		}

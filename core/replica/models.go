@@ -43,6 +43,7 @@ func (s *State) stateOf(name string) *modelState {
 type Functions struct {
 	of     *Replica
 	built  map[string]*relevance.Model // by name; only those that learn
+	others map[string]*relevance.Model // formulas that learn nothing themselves
 	mixers map[string]replay.Mixer     // that sample their batches, by name
 }
 
@@ -76,7 +77,15 @@ func (o *Functions) ready(name string) bool {
 // uses says whether F, a bonus or priorities come from the model of that name.
 func (o *Functions) uses(now Now, name string) bool {
 	r := o.of
-	return slices.Contains(relevance.Needs(now.Settings.Relevance), name) || slices.Contains(r.Config.FixedFunctions(), name)
+	if relevance.Takes(now.Settings.Relevance, name) {
+		return true
+	}
+	for _, fixed := range r.Config.FixedFunctions() {
+		if relevance.Takes(fixed, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Train makes one update of each trained model in use that is due after a critic update,
@@ -204,11 +213,22 @@ func (o *Functions) Build(name string) (*relevance.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.State != nil {
+	switch {
+	case f.State != nil:
 		r.own(name, f.State)
 		o.built[name] = f
+	case relevance.IsFormula(name):
+		o.others[name] = f
 	}
 	return f, nil
+}
+
+// fixed is the function of that name, which Build has made, of a bonus or of priorities.
+func (o *Functions) fixed(name string) *relevance.Model {
+	if f := o.others[name]; f != nil {
+		return f
+	}
+	return o.built[name]
 }
 
 // scope is what formulas are computed from.

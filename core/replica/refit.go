@@ -99,9 +99,9 @@ func (o *Synthesis) Score(first, n int) error {
 // when all are scored.
 func (o *Synthesis) Finite() error {
 	r := o.of
-	return o.scorer.Finite(o.scores, knob.FormatCount, func(i int) *replay.Batch {
+	return o.scorer.Finite(o.scores, knob.FormatCount, func(i int) (*replay.Batch, int) {
 		r.Real.GatherRange(r.scratch, i, 1)
-		return r.scratch
+		return r.scratch, 0
 	})
 }
 

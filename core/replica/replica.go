@@ -134,7 +134,7 @@ func evaluationSeed(seed uint64) uint64 { return rng.New(seed, "evaluation").At(
 func New(c Cohort, index int) (*Replica, error) {
 	r := &Replica{
 		Cohort: c, Index: index, Seed: c.Config.Seed + uint64(index),
-		Functions: Functions{built: map[string]*relevance.Model{}, mixers: map[string]replay.Mixer{}},
+		Functions: Functions{built: map[string]*relevance.Model{}, others: map[string]*relevance.Model{}, mixers: map[string]replay.Mixer{}},
 	}
 	r.Rounds.of, r.Observed.of, r.Functions.of, r.Synthesis.of, r.Trial.of = r, r, r, r, r
 	if err := r.build(); err != nil {

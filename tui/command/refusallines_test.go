@@ -1,5 +1,7 @@
 package command
 
+import "strings"
+
 // refusals are command lines that cannot be meant as they are, each with the status and with words
 // of the answer that say what to do.
 var refusals = []struct {
@@ -203,6 +205,17 @@ var refusals = []struct {
 	{"train --set ratio=NaN", 2, "want a number from 0 to 1"},
 	{"train --set utd=2.5", 2, "want a count from 1 to 40"},
 	{"train --set relevance=novelty", 2, "want one of curiosity"},
+	{"train --set relevance=0.5*curiousity", 2, `no quantity "curiousity" (did you mean curiosity?) (column 5)`},
+	{"train --set relevance==td+", 2, "the formula ends too early (column 4)"},
+	{"train --set relevance==sqrt(td,td)", 2, "sqrt takes one number, not 2: sqrt(x) (column 1)"},
+	{"train --set relevance==td+1/0", 2, "1 / 0 is +Inf (column 8)"},
+	{"train --set relevance==td*10^400", 2, "10 ^ 400 is +Inf"},
+	{"train --set relevance==1e999*td", 2, "the number is too large"},
+	{"train --set relevance==" + strings.Repeat("(", 150) + "td" + strings.Repeat(")", 150) + "+", 2, "ends too early"},
+	{"train --set relevance==" + strings.Repeat("-", 150) + "td", 2, "nested deeper than 100: name parts of it by let"},
+	{"train --set relevance==" + strings.Repeat("td+", 900) + "td", 2, "more than 1000 parts"},
+	{"train --set relevance==" + strings.Repeat("td+", 2000) + "td", 2, "6002 bytes, want at most 4096"},
+	{"train --at 10:relevance==rank(obs)!", 2, "rank wants one number"},
 	{"train --set Ω=3", 2, "pgrlab list knobs"},
 	{"train --method sac --set ω=3", 2, "not used by sac"},
 	{"train --method synther --scale paper --set generator.kind=resample --set generator_steps=9", 2, `generator_steps: not used with generator.kind "resample": take method resample as it is`},

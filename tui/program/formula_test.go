@@ -31,8 +31,8 @@ func TestTheCommandsOfOwnRelevance(t *testing.T) {
 	lines := commandsOf(t, "own-relevance.md")
 	d := setUp(t)
 	preset := regexp.MustCompile("(?s)```toml\n(.*?)```").FindSubmatch(text)
-	if preset == nil || len(lines) != 7 {
-		t.Fatalf("a preset is missing, or %d commands are not 7", len(lines))
+	if preset == nil || len(lines) != 8 {
+		t.Fatalf("a preset is missing, or %d commands are not 8", len(lines))
 	}
 	head, tables, _ := strings.Cut(tiny, "\n[") // the page's preset with the sizes of the tiny one
 	_, sizes, _ := strings.Cut(head, "scale = \"demo\"")
