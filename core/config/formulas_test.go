@@ -31,9 +31,9 @@ func TestFormulasHaveNames(t *testing.T) {
 func TestABonusIsAFormulaOfSingleBatches(t *testing.T) {
 	for text, want := range map[string]string{
 		"=clip(curiosity, 0, 1) + 0.1*move + abs(td)": "",
-		"=rank(curiosity)": "functions of a whole column",
-		"=count":           "names count, which is known at refits only",
-		"=curiousity":      "did you mean curiosity?",
+		"=rank(curiosity)":                            "functions of a whole column",
+		"=count":                                      "names count, which is known at refits only",
+		"=curiousity":                                 "did you mean curiosity?",
 	} {
 		err := Bonus{Function: text, Scale: ScaleReturns}.validate()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -158,7 +158,7 @@ func bind[T any](k Knob, kind Kind, field func(*Settings) *T, value func(T) Valu
 var table = []Knob{
 	Knob{Name: "relevance", Symbol: "F", Class: ClassRefit, Previewable: true, Use: UsePrompts,
 		Choices: relevance.Names(),
-		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
+		Doc:     "how interesting a transition is: a name, or a formula; none trains the generator without a condition"}.
 		pick(func(s *Settings) *string { return &s.Relevance }),
 	Knob{Name: "guidance", Symbol: "ω", Typed: "omega", Class: ClassGeneration, Previewable: true, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,
 		Doc: "pull towards high relevance: 0 none, 1 as in the data, above 1 stronger; unreliable below 8 sampler_steps"}.

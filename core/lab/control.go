@@ -271,7 +271,10 @@ func (x *experiment) choose(name string) error {
 		if err != nil {
 			return err
 		}
-		chosen = append(chosen, func() { m.F = f })
+		chosen = append(chosen, func() {
+			m.F = f
+			m.Functions.Drop()
+		})
 	}
 	for _, set := range chosen {
 		set()

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -131,5 +132,24 @@ func TestABonusByAFormula(t *testing.T) {
 	}
 	if journals[0] != journals[1] {
 		t.Error("the journals differ")
+	}
+}
+
+// Formulas that were only tried are in no checkpoint.
+func TestFormulasThatWereTriedAreDropped(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	for i := range 30 {
+		c.Schedule = append(c.Schedule, fmt.Sprintf("%d:relevance==rank(reward + %d)", 20+i, i))
+	}
+	l := w.lab(t, c, nil)
+	var parts []string
+	w.on("step", func() { parts = l.x.first().Saved(false).Parts })
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	formulas := slices.DeleteFunc(slices.Clone(parts), func(name string) bool { return !strings.HasPrefix(name, "=") })
+	if len(formulas) == 0 || len(formulas) > 3 || !slices.Contains(formulas, "=rank(reward + 29)") {
+		t.Errorf("the run's parts are %q", parts)
 	}
 }

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"pgrlab/core/relevance"
@@ -229,6 +230,20 @@ func (o *Functions) fixed(name string) *relevance.Model {
 		return f
 	}
 	return o.built[name]
+}
+
+// Drop forgets formulas that nothing refers to any more: a person may try many, and each that was measured
+// has a column in every checkpoint.
+func (o *Functions) Drop() {
+	r := o.of
+	kept := append(r.Config.FixedFunctions(), r.F.Name(), r.Synthesis.Scored.Of)
+	if r.Synthesis.scorer != nil {
+		kept = append(kept, r.Synthesis.scorer.Name())
+	}
+	unused := func(name string) bool { return relevance.IsFormula(name) && !slices.Contains(kept, name) }
+	maps.DeleteFunc(o.built, func(name string, _ *relevance.Model) bool { return unused(name) })
+	maps.DeleteFunc(o.others, func(name string, _ *relevance.Model) bool { return unused(name) })
+	r.owned = slices.DeleteFunc(r.owned, func(p owned) bool { return unused(p.name) })
 }
 
 // scope is what formulas are computed from.
