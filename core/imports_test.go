@@ -149,7 +149,7 @@ var allowed = map[string][]string{
 	"envs/noise":    {},
 	"envs/outside":  {"envs/noise", "core/printable"}, // printable: what other programs say
 	"envs/render":   {},
-	"envs/taskfile": {"envs", "envs/mujoco", "core/formula", "core/spelling"}, // formulas, and what was probably meant
+	"envs/taskfile": {"envs", "envs/mujoco", "core/formula", "core/printable", "core/spelling"}, // formulas; what others wrote; what was probably meant
 }
 
 const module = "pgrlab"

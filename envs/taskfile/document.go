@@ -16,6 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"pgrlab/core/formula"
+	"pgrlab/core/printable"
 	"pgrlab/core/spelling"
 	"pgrlab/envs"
 )
@@ -67,7 +68,9 @@ type Problem struct {
 	Err          error
 }
 
-func (p *Problem) Error() string {
+func (p *Problem) Error() string { return printable.Line(p.text()) }
+
+func (p *Problem) text() string {
 	text := p.File
 	if p.Line > 0 {
 		text += fmt.Sprintf(":%d:%d", p.Line, p.Column)

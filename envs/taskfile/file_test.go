@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode"
 
 	"pgrlab/core/formula"
 	"pgrlab/envs"
@@ -204,6 +205,38 @@ func TestNothingElseIsRead(t *testing.T) {
 	put(t, file, strings.Repeat("#", maxDocument+1))
 	if _, err := Load(t.Context(), file); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("a large task file: %v", err)
+	}
+}
+
+// Names and texts of others are safe to show, in errors and as names of observed numbers.
+func TestNothingControlsTheTerminal(t *testing.T) {
+	safe := func(what, text string) {
+		if strings.ContainsFunc(text, unicode.IsControl) {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+	f := load(t, pole(t,
+		[3]string{"pole.xml", `joint name="slider"`, `joint name="&#x1b;[2Jslider"`},
+		[3]string{"pole.xml", `joint="slider"`, `joint="&#x1b;[2Jslider"`},
+		[3]string{"pole.toml", `"qvel"]`, `"qvel", "1 +\t qpos[1]"]`},
+	))
+	for _, name := range f.Task.Names() {
+		safe("a name", name)
+	}
+	for _, change := range [][3]string{
+		{"pole.toml", `site("tip")`, `site("\u001b[2J")`},
+		{"pole.toml", `reward = 'tolerance`, `reward = "\u001b[2Jx" # '`},
+		{"pole.toml", `model = "pole.xml"`, `model = "\u001b[2J.xml"`},
+		{"pole.toml", `model = `, `"\u001b[2J" = 1` + "\nmodel = "},
+		{"pole.xml", `site name="tip"`, `site name="&#x1b;[2Jtip" foo="1"`},
+		{"pole.xml", `site name="tip"`, `site name="&#x1b;[2Jtip"`},
+	} {
+		_, err := Load(t.Context(), pole(t, change))
+		if err == nil {
+			t.Errorf("%s: no error", change[2])
+			continue
+		}
+		safe(change[2], err.Error())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pgrlab/core/formula"
+	"pgrlab/core/printable"
 )
 
 // formulas compiles all formulas of the document and returns the names of the observed numbers.
@@ -82,7 +83,7 @@ var quantityAlone = regexp.MustCompile(`^\s*((?:prev\.)?\w+)(?:\("([^"]*)"\))?(?
 
 // label names the numbers of a formula: after joints and actuators, or after the formula itself.
 func (v *vocabulary) label(text string, width int) []string {
-	short := strings.Join(strings.Fields(text), " ")
+	short := printable.Line(strings.Join(strings.Fields(text), " "))
 	if width == 0 {
 		return []string{short}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pgrlab/core/formula"
+	"pgrlab/core/printable"
 	"pgrlab/core/spelling"
 	"pgrlab/envs/mujoco"
 )
@@ -87,6 +88,9 @@ func newVocabulary(m *mujoco.Model) (*vocabulary, error) {
 		names, err := m.Names(kind)
 		if err != nil {
 			return nil, err
+		}
+		for i, name := range names {
+			names[i] = printable.Line(name) // screens show them
 		}
 		v.objects[kind] = names
 	}

@@ -168,7 +168,9 @@ func listed(dir string) []fs.DirEntry {
 }
 
 // isFile says whether a name is that of a task file, or of the copy of one.
-func isFile(name string) bool { return strings.HasSuffix(name, ".toml") || strings.HasSuffix(name, ".zip") }
+func isFile(name string) bool {
+	return strings.HasSuffix(name, ".toml") || strings.HasSuffix(name, ".zip")
+}
 
 // check plays the task that was named, and gives up an earlier check.
 func (p *Picker) check(k Kind, named string) tea.Cmd {

@@ -137,7 +137,8 @@ func IsTaskFile(name string) bool {
 }
 
 // TaskIn finds the task that a file in a folder names. For a run that is its configuration, in whose
-// folder there is a copy of a task of files; a job of a sweep has it in the folder above. The file also
+// folder there is a copy of a task of files; a job of a sweep, or
+// its run, has it in a folder above. The file also
 // has what the program of a task has said of itself; nothing is started.
 func (d Deps) TaskIn(dir, name string, e task.Environment) (task.Task, error) {
 	if d.Simulates(name) {
@@ -150,7 +151,8 @@ func (d Deps) TaskIn(dir, name string, e task.Environment) (task.Task, error) {
 	if file == "" {
 		return d.Task(name)
 	}
-	for _, place := range []string{dir, filepath.Dir(filepath.Clean(dir))} {
+	above := filepath.Dir(filepath.Clean(dir))
+	for _, place := range []string{dir, above, filepath.Dir(above)} {
 		path := filepath.Join(place, file)
 		if _, err := os.Stat(path); err != nil {
 			continue
