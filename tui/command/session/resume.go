@@ -11,6 +11,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
@@ -140,7 +141,7 @@ func (s *session) restore(ctx context.Context, device cli.Device) (*lab.Lab, err
 		l.Saving(s.saving)
 		s.said = append(s.said, s.room(l)...)
 		s.said = append(s.said, s.unmet()...)
-		s.said = append(s.said, s.unlimited()...)
+		s.said = append(s.said, s.unknown()...)
 		s.said = append(s.said, framesText(&s.config, s.task)...)
 		return l, nil
 	}
@@ -157,13 +158,20 @@ func (s *session) unmet() []string {
 	return slices.DeleteFunc([]string{s.config.TooShort(), s.config.Unreached()}, func(text string) bool { return text == "" })
 }
 
-// unlimited says that the program of the task does not say how long an episode is.
-func (s *session) unlimited() []string {
-	o := s.config.Environment.Outside
-	if !o.Met() || o.Spec.Limit > 0 || o.EpisodeSteps > 0 {
+// unknown says what is not known of a task that another program simulates: how long an episode is, and for a learned
+// model of the dynamics, where one ends.
+func (s *session) unknown() (said []string) {
+	c, o := &s.config, s.config.Environment.Outside
+	if !o.Met() {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s does not say how long its episodes are: they are truncated after %d steps; --episode-steps sets another number", s.config.Task, s.task.EpisodeSteps)}
+	if o.Spec.Limit == 0 && o.EpisodeSteps == 0 {
+		said = append(said, fmt.Sprintf("%s does not say how long its episodes are: they are truncated after %d steps; --episode-steps sets another number", c.Task, s.task.EpisodeSteps))
+	}
+	if c.Has()&knob.UseRollouts != 0 && s.task.Terminates && s.task.Ends == nil {
+		said = append(said, fmt.Sprintf("episodes of %s may end by themselves, and %s does not know where: rollouts of its model go on there", c.Task, c.Method))
+	}
+	return said
 }
 
 // room says how much disk space the run will take, and how much there is.
