@@ -124,6 +124,7 @@ func TestPlain(t *testing.T) {
 	if reward, _, _, err := env.Step([]float32{0, 1}, obs); err != nil || reward != float64(start+5) || !slices.Equal(obs, []float32{start + 5, 1}) {
 		t.Errorf("after a step: %v, %v, %v", obs, reward, err)
 	}
+	on.program.Close() // its log is complete
 	if lines := on.program.log.last(2); !slices.Equal(lines, []string{"hello", "hello"}) {
 		t.Errorf("its log ends with %q", lines)
 	}

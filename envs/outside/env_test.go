@@ -259,7 +259,10 @@ func TestOthersGoOn(t *testing.T) {
 	expected := on.program.spec
 	expected.Obs = 5
 	other.Expect(expected)
-	if _, _, err := other.Meet(); err == nil || !strings.HasSuffix(err.Error(), "it is another environment than before: its observations have 3 numbers, and had 5") {
+	if got, _, err := other.Meet(); got.Obs != 5 || err != nil {
+		t.Errorf("what is expected is %+v, %v", got, err)
+	}
+	if err := must(other.Task().New(7)).Reset(0, make([]float32, 5)); err == nil || !strings.HasSuffix(err.Error(), "it is another environment than before: its observations have 3 numbers, and had 5") {
 		t.Errorf("the error is %v", err)
 	}
 }

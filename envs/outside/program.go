@@ -74,8 +74,14 @@ func (p *Program) Expect(s Spec) {
 	p.known, p.spec = true, s
 }
 
-// Meet starts the program, unless it runs, and returns what it is.
+// Meet returns what the program is. It is started, unless it has said so before.
 func (p *Program) Meet() (Spec, About, error) {
+	p.mu.Lock()
+	known, spec, about := p.known, p.spec, p.about
+	p.mu.Unlock()
+	if known {
+		return spec, about, nil
+	}
 	if _, err := p.training.process(0); err != nil {
 		return Spec{}, About{}, err
 	}

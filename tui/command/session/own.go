@@ -50,11 +50,11 @@ func here() task.Outside {
 // allowed says whether the program of an earlier run's task may be started, and is started by its name alone.
 func (o *opener) allowed(c config.Config) bool {
 	started := c.Environment.Outside
-	if !o.deps.Simulates(c.Task) || len(started.Args) > 0 || started.Python != "" || started.ActBound != 0 || started.Folder != here().Folder {
+	if !o.deps.Simulates(c.Task) || len(started.Args) > 0 || started.ActBound != 0 || started.Folder != here().Folder {
 		return false
 	}
 	p, err := o.deps.Programs.Open(c.Task, here())
-	if err != nil {
+	if err != nil || p.Python() != started.Python {
 		return false
 	}
 	is, err := p.Allowed()
