@@ -461,3 +461,25 @@ func plain(text []byte) (lines string) {
 	}
 	return lines
 }
+
+// Whatever stands in a task file is decoded, or refused in a line with a place.
+func FuzzDecode(f *testing.F) {
+	text, err := os.ReadFile(filepath.Join("testdata", "pole.toml"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Add("model = 'a'\nobserve = ['''\nx''', \"\"\"y\"\"\"]\nreward = 'z'\nreset = {qpos = 'a', settle = 1}\nreset.qvel = 'b'")
+	f.Add("observe = [[], {}]\n[[reset]]\n[reset.qpos]")
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := decode("a.toml", []byte(text))
+		if err == nil {
+			for _, s := range d.starts() {
+				err = d.problem("a.toml", "reset."+s.target, &formula.Error{What: "x", Formula: s.text, At: len(s.text)})
+			}
+		}
+		if err != nil && (!strings.HasPrefix(err.Error(), "a.toml") || strings.ContainsFunc(err.Error(), unicode.IsControl)) {
+			t.Errorf("%q", err)
+		}
+	})
+}
