@@ -483,3 +483,45 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Copies that are stepped together, in several goroutines, do as copies alone.
+func TestCopiesTogether(t *testing.T) {
+	task := load(t, pole(t, [3]string{"pole.toml", `"qvel"]`, `"qvel - prev.qvel"]`})).Task
+	const copies = 6
+	all, err := task.NewVec(copies, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	one, err := task.New(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	obs, actions, rewards, ended := make([]float32, copies*task.ObsSize), make([]float32, copies), make([]float64, copies), make([]bool, copies)
+	var seen [copies][]float32
+	if err := all.Reset(0, obs); err != nil {
+		t.Fatal(err)
+	}
+	for step := range 40 {
+		for i := range copies {
+			seen[i] = append(seen[i], obs[i*task.ObsSize:(i+1)*task.ObsSize]...)
+			actions[i] = float32((step+i)%5)/2 - 1
+		}
+		if err := all.Step(actions, obs, rewards, ended); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range copies {
+		var alone []float32
+		own := make([]float32, task.ObsSize)
+		err := one.Reset(uint64(i), own)
+		for step := 0; step < 40 && err == nil; step++ {
+			alone = append(alone, own...)
+			_, _, _, err = one.Step([]float32{float32((step+i)%5)/2 - 1}, own)
+		}
+		if err != nil || !slices.Equal(alone, seen[i]) {
+			t.Errorf("copy %d differs, %v", i, err)
+		}
+	}
+}
