@@ -18,6 +18,7 @@ func TestMisbehaving(t *testing.T) {
 	for mode, want := range map[string]string{
 		"hangs":           "the program did not answer step within 50ms: --env-timeout gives it more",
 		"dies":            "the program ended (exit status 3) and did not answer step; its last lines: first | ?[31mout of luck",
+		"closes":          "the program closed its output and did not answer step",
 		"is killed":       "the program ended (signal: killed) and did not answer step",
 		"short":           "the program's reply to step has 17 bytes, want 21",
 		"half":            "the program's reply to step ended after 8 of 21 bytes: unexpected EOF",
@@ -34,11 +35,13 @@ func TestMisbehaving(t *testing.T) {
 		"loses":           "step 1: the program gave the episode up",
 	} {
 		t.Run(mode, func(t *testing.T) {
-			o := Options{Timeout: time.Minute}
+			env, obs := begun(t, task(t, mode, Options{}))
 			if mode == "hangs" {
-				o.Timeout = 50 * time.Millisecond
+				env.rider().process.limit = 50 * time.Millisecond
 			}
-			env, obs := begun(t, task(t, mode, o))
+			if mode == "closes" {
+				env.rider().process.grace = time.Millisecond
+			}
 			before := bytes.Clone(appendFloats(nil, obs))
 			_, _, _, err := env.Step([]float32{0}, obs)
 			if err == nil || !strings.HasPrefix(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\x1b") {
