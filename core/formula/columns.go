@@ -108,14 +108,6 @@ func (c *Columns) Passes() int { return len(c.passes) }
 // Known says whether the columns are measured.
 func (c *Columns) Known() bool { return c.known }
 
-// Rows is how many rows were measured.
-func (c *Columns) Rows() int {
-	if len(c.columns) == 0 {
-		return 0
-	}
-	return c.columns[0].Rows
-}
-
 // Begin forgets the columns of a pass.
 func (c *Columns) Begin(pass int) {
 	c.known = false

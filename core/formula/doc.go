@@ -33,6 +33,10 @@
 // Names that are Draws as well, and Values that are Drawer. Random functions are called in the order
 // of the text, both sides of a choice among them.
 //
+// A formula of many rows is compiled by Columns, which may have functions of a whole column, such as
+// rank: they are measured on all rows first, in passes, and then any rows are scored against what was
+// measured. ScoreTerms has the terms of the sum that a formula is.
+//
 // All errors of Parse, Number, Truth and Vector are *Error: Error() is one line with the column,
 // Caret() the formula with a caret below the place. A value that is not finite is for the caller to
 // refuse; Machine.Trouble says where it comes from.

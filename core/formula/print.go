@@ -29,7 +29,7 @@ func (p *printer) print(n *node, wanted int) {
 	}
 	switch n.kind {
 	case number:
-		p.WriteString(Number(n.value))
+		p.WriteString(numeral(n.value))
 	case truth:
 		p.WriteString(strconv.FormatBool(n.value != 0))
 	case text:
@@ -123,8 +123,8 @@ func (p *printer) maybe(n *node) {
 	}
 }
 
-// Number is how a number is written in a formula: the shortest text that is read as the same.
-func Number(x float64) string {
+// numeral is how a number is written in a formula: the shortest text that is read as the same.
+func numeral(x float64) string {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(x, 'g', -1, 64), "+"))
 	}
