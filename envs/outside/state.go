@@ -143,8 +143,8 @@ func (f *fleet) replay(p *process, r *rider, e episode) ([]float32, error) {
 			if err := p.step([]uint16{r.seat.copy}, own, reward, obs, flags); err != nil {
 				return nil, err
 			}
-			if steps++; flags[0] != 0 && steps < e.Steps {
-				return nil, &Lost{fmt.Sprintf("its state could not be repeated: with the same actions it ends after %d steps, and went on after %d: the run is not repeated exactly", steps, e.Steps)}
+			if steps++; flags[0] != 0 {
+				return nil, &Lost{fmt.Sprintf("its state could not be repeated: with the same actions it ends after %d of %d steps: the run is not repeated exactly", steps, e.Steps)}
 			}
 		}
 	}
