@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -378,7 +379,13 @@ func (f *fakeLab) Send(c event.Command) error {
 			f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Err: f.refuses})
 			break
 		}
-		f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity",
+		var terms []event.PreviewedTerm
+		if formula, is := strings.CutPrefix(c.Value, "="); is {
+			for _, term := range strings.Split(formula, " + ") {
+				terms = append(terms, event.PreviewedTerm{Term: term, Values: fakeHistogram(0.4, 0.1)})
+			}
+		}
+		f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity", Terms: terms,
 			Real: fakeHistogram(0.25, 0.12), Synthetic: fakeHistogram(0.55, 0.2), Preview: fakeHistogram(0.7, 0.15),
 			Outside: 0.04, RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Samples: 256, Seconds: 0.4, CostSeconds: math.NaN()})
 	case event.Map:
