@@ -1,8 +1,10 @@
 package outside
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,6 +155,30 @@ func TestPictures(t *testing.T) {
 	env, _ = begun(t, met(t, plain(t, "Plain", Options{Pictures: true})))
 	if _, err := env.Draw(2, 4); err == nil || err.Error() != "its program draws no pictures" {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// When pgrlab is killed, its programs end, with what they have started.
+func TestOrphans(t *testing.T) {
+	opened := fifo(t)
+	t.Setenv(parentVariable, plain(t, "Spawns", Options{}).Name)
+	parent := exec.Command(os.Args[0])
+	out, err := parent.StdoutPipe()
+	if err == nil {
+		err = parent.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, err := bufio.NewReader(out).ReadString('\n'); said != "ready\n" {
+		t.Fatalf("it says %q, %v", said, err)
+	}
+	pipe := <-opened
+	defer pipe.Close()
+	parent.Process.Kill()
+	parent.Wait()
+	if _, err := io.Copy(io.Discard, pipe); err != nil { // it ends when the last process that can write has ended
+		t.Error(err)
 	}
 }
 

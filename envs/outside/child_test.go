@@ -22,7 +22,26 @@ func TestMain(m *testing.M) {
 		serveChild(mode, os.Stdin, os.Stdout)
 		os.Exit(0)
 	}
+	if name := os.Getenv(parentVariable); name != "" {
+		serveParent(name)
+	}
 	os.Exit(m.Run())
+}
+
+// parentVariable makes the test's binary a process that uses the program of a task, until it is killed.
+const parentVariable = "PGRLAB_TEST_PARENT"
+
+func serveParent(name string) {
+	p := must(Open(name, Options{}, "test", func(Command) error { return nil }))
+	if _, _, err := p.Meet(); err != nil {
+		panic(err)
+	}
+	env := must(p.Task().New(7))
+	if err := env.Reset(0, make([]float32, env.ObsSize())); err != nil {
+		panic(err)
+	}
+	fmt.Println("ready")
+	hang()
 }
 
 // hang waits for what never comes.
@@ -193,9 +212,16 @@ func (c *child) misbehave(h *header, rewards, obs, flags []byte) bool {
 	case "talks":
 		os.Stderr.Write(bytes.Repeat([]byte("a line of a log that says nothing\n"), 100_000))
 	case "grandchild": // dies, and leaves a child that reads what was for it and holds its output open
-		cat := exec.Command("sh", "-c", `exec 3>"$HELD"; cat; sleep 1000`)
-		cat.Stdin, cat.Stdout, cat.Stderr = os.Stdin, os.Stdout, os.Stderr
-		if err := cat.Start(); err != nil {
+		holds, held, err := os.Pipe()
+		cat := exec.Command("sh", "-c", `exec 4>"$HELD"; echo >&3; exec 3>&-; cat; sleep 1000`)
+		cat.Stdin, cat.Stdout, cat.Stderr, cat.ExtraFiles = os.Stdin, os.Stdout, os.Stderr, []*os.File{held}
+		if err == nil {
+			err = cat.Start()
+		}
+		if err == nil {
+			_, err = holds.Read(make([]byte, 1))
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		os.Exit(4)

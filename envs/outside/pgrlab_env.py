@@ -21,6 +21,7 @@ This file is part of pgrlab, under the MIT licence. It needs Python 3.8 or later
 import json
 import math
 import os
+import signal
 import struct
 import sys
 import traceback
@@ -333,8 +334,11 @@ class _Server:
 
 def _exactly(read, n):
     data = read.read(n)
-    if len(data) < n:
-        os._exit(0)  # pgrlab has gone; threads of an environment must not keep this process
+    if len(data) < n:  # pgrlab has gone: nothing that an environment has started may stay
+        if os.getpgrp() == os.getpid():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            os.killpg(0, signal.SIGTERM)
+        os._exit(0)
     return data
 
 

@@ -116,22 +116,31 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A program that dies takes the processes with it that it leaves behind, and nobody waits for what they hold open.
-func TestGrandchild(t *testing.T) {
+// fifo makes a named pipe, $HELD, and returns it opened when a process that is to end has opened it.
+func fifo(t *testing.T) <-chan *os.File {
+	t.Helper()
 	held := filepath.Join(t.TempDir(), "held")
 	if err := syscall.Mkfifo(held, 0o600); err != nil {
 		t.Skip("no named pipes here: ", err)
 	}
 	t.Setenv("HELD", held)
-	pipe, err := os.OpenFile(held, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pipe.Close()
+	open := make(chan *os.File, 1)
+	go func() {
+		f, _ := os.Open(held) // waits for a writer
+		open <- f
+	}()
+	return open
+}
+
+// A program that dies takes the processes with it that it leaves behind, and nobody waits for what they hold open.
+func TestGrandchild(t *testing.T) {
+	opened := fifo(t)
 	env, obs := begun(t, task(t, "grandchild", Options{}))
 	if _, _, _, err := env.Step([]float32{0}, obs); err == nil || !strings.HasPrefix(err.Error(), "the program ended (exit status 4) and did not answer step") {
 		t.Errorf("the error is %v", err)
 	}
+	pipe := <-opened
+	defer pipe.Close()
 	if _, err := io.Copy(io.Discard, pipe); err != nil { // it ends when the last process that can write has ended
 		t.Error(err)
 	}

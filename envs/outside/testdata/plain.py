@@ -72,6 +72,15 @@ class Shrinks(Plain):
         return [1.0], 0.0, False
 
 
+class Spawns(Plain):
+    """Starts a process that would stay, and holds a pipe open as long as it does."""
+
+    def reset(self, seed):
+        if not hasattr(self, "child"):
+            self.child = subprocess.Popen(["sh", "-c", 'exec 3>"$HELD"; sleep 1000'])
+        return super().reset(seed)
+
+
 class Raises(Plain):
     def step(self, action):
         raise ValueError("no such joint")
