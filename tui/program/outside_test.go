@@ -111,7 +111,7 @@ func TestTheCommandsOfOwnEnvironments(t *testing.T) {
 	}
 	t.Setenv("PATH", filepath.Join(here, "bin")+":"+os.Getenv("PATH"))
 	file := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(text)
-	if len(file) != 2 || len(lines) != 9 {
+	if len(file) != 2 || len(lines) != 10 {
 		t.Fatalf("%d files, %d commands", len(file), len(lines))
 	}
 	if err := os.WriteFile("my_env.py", file[1], 0o644); err != nil {
