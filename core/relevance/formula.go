@@ -1,7 +1,9 @@
 package relevance
 
 import (
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,7 +19,7 @@ func IsFormula(name string) bool { return strings.HasPrefix(name, FormulaMark) }
 // Canonical returns the name that runs keep of what a person has written: a name as it is, of a formula
 // its canonical text. A formula may lack its mark if it is more than a word.
 func Canonical(written string) (string, error) {
-	if !IsFormula(written) && !strings.ContainsAny(written, "()[]*/+^%?<>! ") {
+	if !IsFormula(written) && !strings.ContainsAny(written, "()[]*/+^%?<>! ") && !difference(written) {
 		return written, nil
 	}
 	r, err := read(FormulaMark + strings.TrimPrefix(written, FormulaMark))
@@ -25,6 +27,12 @@ func Canonical(written string) (string, error) {
 		return "", err
 	}
 	return FormulaMark + r.formula.String(), nil
+}
+
+// difference says whether a word with hyphens is a difference of what formulas name, as td-curiosity.
+func difference(word string) bool {
+	parts := strings.Split(word, "-")
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !slices.Contains(Quantities(), p) })
 }
 
 // Needs are the functions that F of that name is computed from, and that a run has to have: its own
@@ -92,7 +100,7 @@ func read(name string) (written, error) {
 	}
 	r := written{formula: f}
 	if err := f.Known(Quantities()); err != nil {
-		return written{}, err
+		return written{}, explained(err)
 	}
 	for _, used := range f.Uses() {
 		if function := quantities[used]; function != "" && !slices.Contains(r.needs, function) {
@@ -108,6 +116,28 @@ func read(name string) (written, error) {
 	}
 	cache.read[name] = r
 	return r, nil
+}
+
+// explained adds to the error of an unknown name why a function of the registry is none, or where all names
+// are.
+func explained(err error) error {
+	var e *formula.Error
+	if !errors.As(err, &e) || strings.Contains(e.What, "did you mean") {
+		return err
+	}
+	for _, s := range Specs() {
+		switch {
+		case !strings.HasSuffix(e.What, strconv.Quote(strings.ReplaceAll(s.Name, "-", "_"))):
+		case s.Learning == LearnsInRounds:
+			e.What += ", which is of episodes and not of single transitions"
+			return e
+		case s.Learning == LearnsWithGenerator:
+			e.What += ", which only stands alone: it is of the generator's models"
+			return e
+		}
+	}
+	e.What += ": pgrlab list formulas has all"
+	return e
 }
 
 // order is where a function stands among those that are made ready for scoring.

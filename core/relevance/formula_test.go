@@ -206,7 +206,7 @@ func TestWhatAFormulaNeeds(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"td": "td", "td-signed": "td-signed", "=0.70*td": "=0.7 * td", "abs(td)+curiosity": "=abs(td) + curiosity", "=td": "=td",
+		"td": "td", "td-signed": "td-signed", "=0.70*td": "=0.7 * td", "abs(td)+curiosity": "=abs(td) + curiosity", "=td": "=td", "td-curiosity": "=td - curiosity", "td-sign": "td-sign",
 	} {
 		if got, err := Canonical(text); got != want || err != nil {
 			t.Errorf("%s is %s, %v, want %s", text, got, err, want)
@@ -217,7 +217,9 @@ func TestWhatAFormulaNeeds(t *testing.T) {
 func TestFormulasThatAreRefusedSayWhere(t *testing.T) {
 	for text, want := range map[string]string{
 		"0.5*curiousity":   `no quantity "curiousity" (did you mean curiosity?) (column 5)`,
-		"eco + td":         `no quantity "eco" (column 1)`,
+		"eco + td":         `no quantity "eco", which is of episodes and not of single transitions (column 1)`,
+		"1 + ensemble":     `no quantity "ensemble", which only stands alone: it is of the generator's models (column 5)`,
+		"novelty * td":     `no quantity "novelty": pgrlab list formulas has all (column 1)`,
 		"obs[2]":           "obs has 2 numbers: 0 to 1 (column 5)",
 		`obs["speed"]`:     `obs has no element "speed": want one of x, the height (column 5)`,
 		`td("x")`:          `td takes no name in brackets: elements are in square brackets, as in obs["x"] (column 1)`,

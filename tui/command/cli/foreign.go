@@ -2,10 +2,12 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/spelling"
 	"pgrlab/presets"
 )
@@ -31,6 +33,9 @@ func foreignFlag(f *pflag.FlagSet, name string) string {
 		if slices.Contains(other.flags, name) && f.Lookup(other.needs) != nil {
 			return other.answer
 		}
+	}
+	if k, err := knob.Find(strings.ReplaceAll(name, "-", "_")); err == nil && f.Lookup("set") != nil {
+		return "knobs are set by --set " + k.Name + "=VALUE"
 	}
 	return ""
 }
