@@ -238,6 +238,18 @@ func TestNothingIsStartedUntyped(t *testing.T) {
 		wants("touch owned, to be started in ")
 	}
 	do(0, "preset", "show", "evil.toml")
+	for name, outside := range map[string]string{"python.toml": `python = "./evil.sh"`, "args.toml": `args = ["start=evil"]`} {
+		if err := os.WriteFile(name, []byte(strings.Replace(tiny, "[agent]", "[environment.outside]\n"+outside+"\n\n[agent]", 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile("evil.sh", []byte("#!/bin/sh\ntouch owned\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	do(2, "train", "--preset", "python.toml", "--task", "gym:Ant-v5") // the interpreter was not typed
+	wants("evil.sh")
+	do(2, "train", "--preset", "args.toml", "--env", of("walk"))
+	wants("--env-arg 'start=evil'")
 	if _, err := os.Stat("owned"); err == nil {
 		t.Error("it was started")
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"pgrlab/core/config"
@@ -40,7 +42,9 @@ func (r *Flags) find(d cli.Deps, c *config.Config, choice presets.Choice, side i
 	o := r.started(c.Environment.Outside)
 	open := func(name string, o task.Outside) (cli.Program, error) { return d.Listed(name, o, r.ask) }
 	if choice.Task != "" {
-		open = d.Typed
+		if r.typed(c.Environment.Outside) {
+			open = d.Typed
+		}
 		here, err := os.Getwd()
 		if err != nil {
 			return task.Task{}, err
@@ -64,6 +68,17 @@ func (r *Flags) find(d cli.Deps, c *config.Config, choice presets.Choice, side i
 	}
 	c.Environment.Outside = o
 	return p.Task(), nil
+}
+
+// typed says whether everything that decides what is started was typed on the command line: the interpreter and the
+// arguments may come from a file of somebody else.
+func (r *Flags) typed(o task.Outside) bool {
+	given := func(flag, key string) bool {
+		return r.Changed(flag) || slices.ContainsFunc(slices.Concat(r.Set, r.Vary), func(text string) bool {
+			return strings.HasPrefix(strings.TrimSpace(text), "environment.outside."+key)
+		})
+	}
+	return (o.Python == "" || given("python", "python")) && (len(o.Args) == 0 || given("env-arg", "args"))
 }
 
 // patience is how long a program may be silent before a line says for what the person waits.
