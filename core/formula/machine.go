@@ -12,7 +12,7 @@ type Values interface {
 
 // Drawer is what Values of formulas with random numbers are as well.
 type Drawer interface {
-	// Draw fills dst with values of the function of a slot, each drawn anew. An argument has one
+	// Draw fills dst with values of the function of a slot, each drawn for itself. An argument has one
 	// number, or one for each of dst.
 	Draw(dst []float64, slot int, args [][]float64)
 }
