@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/core/testing/racing"
 )
 
 // python is an interpreter with NumPy; without one, the test is skipped.
@@ -213,6 +215,7 @@ func TestRefused(t *testing.T) {
 
 // A check finds what would keep a run from repeating.
 func TestCheck(t *testing.T) {
+	racing.Skip(t) // each child is this binary, which then takes long to start
 	for class, want := range map[string]string{
 		"Plain":   "after a break an episode is taken up again by playing it again: the program saves no state",
 		"Saves":   "after a break an episode is taken up again by its own state",

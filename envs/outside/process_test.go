@@ -10,11 +10,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pgrlab/core/testing/racing"
 )
 
 // What a program does wrong in a step ends in one line that says so, and ends the program; what is wrong with numbers
 // ends an episode.
 func TestMisbehaving(t *testing.T) {
+	racing.Skip(t) // each child is this binary, which then takes long to start
 	for mode, want := range map[string]string{
 		"hangs":           "the program did not answer step within 50ms: --env-timeout gives it more",
 		"dies":            "the program ended (exit status 3) and did not answer step; its last lines: first | ?[31mout of luck",

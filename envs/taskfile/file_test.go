@@ -129,7 +129,7 @@ func TestWrongTaskFiles(t *testing.T) {
 		{`reward = 'tolerance(site("tip")[2], 1.9, inf, 1)'`, "reward = '''\n1 + xpos(\"cart\")[3]'''", `pole.toml:7:18: reward: xpos("cart") has 3 numbers: 0 to 2`},
 		{`reward = 'tol`, `reward = 'uniform(0, 1) + tol`, `pole.toml:6:11: reward: uniform draws random numbers, and only formulas of [reset] do that`},
 		{`"[uniform(-0.1, 0.1), normal(0, 0.05)]"`, `"[1, 2, 3]"`, `pole.toml:10:8: reset.qpos: the formula has 3 numbers, and qpos 2`},
-		{`qvel = "uniform(-0.01, 0.01)"`, `qvel = "prev.qvel"`, `pole.toml:11:9: reset.qvel: an episode begins with no step before it`},
+		{`qvel = "uniform(-0.01, 0.01)"`, `qvel = "prev.qvel"`, `pole.toml:11:9: reset.qvel: prev.qvel: an episode begins with no step before it`},
 		{`qvel = "uniform`, `mocap_pos = "uniform`, `pole.toml:11:13: reset.mocap_pos: the model has no body with mocap="true"`},
 		{`qvel = "uniform`, `settle = -1` + "\nqvel = \"uniform", `pole.toml:11:10: reset.settle: -1, want 0 to 100000`},
 		{`qvel = "uniform`, `qvle = "uniform`, `pole.toml:11:1: unknown key "reset.qvle": did you mean "qvel"?`},

@@ -143,7 +143,7 @@ func (v *vocabulary) nameElements(m *mujoco.Model) error {
 func (v *vocabulary) Quantity(name, of string) (q formula.Quantity, err error) {
 	name, earlier := strings.CutPrefix(name, previous)
 	if earlier && v.fixed {
-		return q, fmt.Errorf("an episode begins with no step before it: without prev.")
+		return q, fmt.Errorf("%s%s: an episode begins with no step before it", previous, name)
 	}
 	s := source{array: name, previous: earlier}
 	switch {
