@@ -13,15 +13,7 @@ import (
 // task file. What is wrong with a name is said, and the run is of the task that was named.
 func TestAPersonNamesATask(t *testing.T) {
 	_, _, _, of := somebody(t)
-	for name, text := range map[string]string{
-		"ball.xml": `<mujoco><worldbody><body name="ball"><joint name="x" type="slide" axis="1 0 0"/><geom size="0.1"/></body></worldbody>` +
-			`<actuator><motor joint="x" ctrlrange="-1 1" ctrllimited="true"/></actuator></mujoco>`,
-		"ball.toml": "model = \"ball.xml\"\nobserve = [\"qpos\", \"qvel\"]\nreward = \"-abs(qpos[0])\"\nepisode_steps = 50\n",
-	} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeBall(t)
 	const down, left, right = "\x1b[B", "\x1b[D", "\x1b[C"
 	p := sitDown(t, nil)
 	p.await("PGRLAB")
@@ -48,5 +40,19 @@ func TestAPersonNamesATask(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("runs", found[0].Name(), run.ConfigName))
 	if err != nil || !strings.Contains(string(doc), "'file:ball'") {
 		t.Errorf("%v: %.300s", err, doc)
+	}
+}
+
+// writeBall writes a task file, ball.toml, into the working folder.
+func writeBall(t *testing.T) {
+	t.Helper()
+	for name, text := range map[string]string{
+		"ball.xml": `<mujoco><worldbody><body name="ball"><joint name="x" type="slide" axis="1 0 0"/><geom size="0.1"/></body></worldbody>` +
+			`<actuator><motor joint="x" ctrlrange="-1 1" ctrllimited="true"/></actuator></mujoco>`,
+		"ball.toml": "model = \"ball.xml\"\nobserve = [\"qpos\", \"qvel\"]\nreward = \"-abs(qpos[0])\"\nepisode_steps = 50\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
