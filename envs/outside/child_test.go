@@ -63,10 +63,12 @@ type child struct {
 func serveChild(mode string, in io.Reader, out io.Writer) {
 	c := &child{mode: mode, out: out, at: map[uint16]*[3]float32{}}
 	head := make([]byte, headerSize)
+	if mode == "deaf" {
+		signal.Ignore(syscall.SIGTERM)
+	}
 	for {
 		if _, err := io.ReadFull(in, head); err != nil {
 			if mode == "deaf" {
-				signal.Ignore(syscall.SIGTERM)
 				hang()
 			}
 			return
