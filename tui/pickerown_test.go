@@ -106,7 +106,7 @@ func TestPickerNamesATask(t *testing.T) {
 	}
 	s.press("right")
 	if p := s.picker.Picks(); p.Task != "own environment…" {
-		t.Errorf("the answer behind it is %q", p.Task)
+		t.Errorf("the answer after it is %q", p.Task)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Names says what the names of a formula stand for.
 type Names interface {
-	// Quantity returns what a name stands for. of is the text in the brackets behind it, as of
+	// Quantity returns what a name stands for. of is the text in the brackets after it, as of
 	// sensor("toe"), and else empty; prev.qpos is one name. The error is ErrUnknown for a name that
 	// stands for nothing, and otherwise says what is wrong in one line.
 	Quantity(name, of string) (Quantity, error)

@@ -44,7 +44,7 @@ func Needs(name string) []string {
 	}
 	r, err := read(name)
 	if err != nil {
-		return nil // whoever takes a name has looked at the error
+		return nil // the error was looked at where the name was taken
 	}
 	return r.needs
 }

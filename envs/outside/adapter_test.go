@@ -65,7 +65,7 @@ func met(t *testing.T, p *Program) *Task {
 	return p.Task()
 }
 
-// An environment of Gymnasium: dicts are put behind each other in the order of the space, with names; a Discrete is a
+// An environment of Gymnasium: dicts are put one after the other in the order of the space, with names; a Discrete is a
 // number for each of its values; a print does no harm; --env-arg are keyword arguments.
 func TestGymnasium(t *testing.T) {
 	on := met(t, gym(t, "gym:Cart-v0", Options{Args: []string{"force=2.5"}}))

@@ -14,7 +14,7 @@ make(**args) returns an environment of Gymnasium, one of dm_env, or any object w
 and, if it can, limit (steps of an episode), names (of the numbers of an observation), terminates
 (False: only time ends an episode), get_state() -> bytes and set_state(bytes), and render() -> an
 array of height x width x 3 bytes. args are those of --env-arg. Observations are numbers, or dicts
-and tuples of numbers, which are put behind each other.
+and tuples of numbers, which are put one after the other.
 
 This file is part of pgrlab, under the MIT licence. It needs Python 3.8 or later and NumPy.
 """

@@ -95,7 +95,7 @@ func closeAll(files ...*os.File) {
 // past is a deadline that has passed.
 var past = time.Unix(1, 0)
 
-// watch waits for the end of the program, ends what it leaves behind, and wakes whoever waits for a reply.
+// watch waits for the end of the program, ends what it leaves behind, and wakes what waits for a reply.
 func (p *process) watch(stderr *os.File) {
 	logged := make(chan struct{})
 	go func() {

@@ -135,7 +135,7 @@ func fifo(t *testing.T) <-chan *os.File {
 	return open
 }
 
-// A program that dies takes the processes with it that it leaves behind, and nobody waits for what they hold open.
+// A program that dies takes the processes with it that it has started, and what they hold open is not waited for.
 func TestGrandchild(t *testing.T) {
 	opened := fifo(t)
 	env, obs := begun(t, task(t, "grandchild", Options{}))

@@ -88,7 +88,7 @@ func (e *Entry) set(text string) {
 	e.Input.CursorEnd()
 }
 
-// Edit puts a text into the entry, with the cursor behind it.
+// Edit puts a text into the entry, with the cursor after it.
 func (e *Entry) Edit(text string) { e.set(text) }
 
 // Propose puts a text into the entry that typing replaces; a key that moves within the text keeps

@@ -68,7 +68,7 @@ type Played struct {
 	err error
 }
 
-// ownTasks are the answers to the question for a task behind the built-in ones.
+// ownTasks are the answers to the question for a task after the built-in ones.
 func (p *Picker) ownTasks() (items []Item) {
 	if p.Choices.Check == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// walk is an environment of somebody. An episode goes on until it has gone far.
+// walk is an environment of a person. An episode goes on until it has gone far.
 const walk = `
 import os
 import numpy as np
@@ -143,7 +143,7 @@ func TestTheCommandsOfOwnEnvironments(t *testing.T) {
 	}
 }
 
-// A run in somebody's environment has the same journal with one process and with three, and in two parts: the episode
+// A run in a person's environment has the same journal with one process and with three, and in two parts: the episode
 // that was under way is played again. What looks at it later starts nothing.
 func TestAnEnvironmentOfAnotherProgram(t *testing.T) {
 	_, do, said, of := somebody(t)

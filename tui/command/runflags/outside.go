@@ -71,7 +71,7 @@ func (r *Flags) find(d cli.Deps, c *config.Config, choice presets.Choice, side i
 }
 
 // typed says whether everything that decides what is started was typed on the command line: the interpreter and the
-// arguments may come from a file of somebody else.
+// arguments may come from another person's file.
 func (r *Flags) typed(o task.Outside) bool {
 	given := func(flag, key string) bool {
 		return r.Changed(flag) || slices.ContainsFunc(slices.Concat(r.Set, r.Vary), func(text string) bool {

@@ -8,7 +8,7 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// The program of an earlier run is none that may be started, unless somebody has allowed it; and what is no task
+// The program of an earlier run is none that may be started, unless a person has allowed it; and what is no task
 // file is said to be none.
 func TestTasksOfOnesOwn(t *testing.T) {
 	t.Chdir(t.TempDir())
