@@ -64,6 +64,8 @@
 // (the folder of a run). checkpoint defines what is saved of a run and how it is restored,
 // offline looks at saved runs; neither needs lab.
 //
+// dataset reads what other programs have recorded, from files of NumPy (npy) and of HDF5 (hdf5).
+//
 // Learners, relevance functions and generators declare themselves in lists of package registry;
 // formula is the language in which tasks and relevance are written.
 // table makes one document from a configuration and the settings that they bring along. agent/sac,

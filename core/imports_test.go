@@ -108,6 +108,11 @@ var allowed = map[string][]string{
 	"core/table":          {},                // configurations with tables of parts that register themselves
 	"core/printable":      {},                // readers and views of what others wrote
 
+	"core/dataset":         {"core/dataset/...", "core/run", "core/printable"}, // run: how files are opened that people name; printable: their names
+	"core/dataset/hdf5":    {"core/dataset/element"},
+	"core/dataset/npy":     {"core/dataset/element"},
+	"core/dataset/element": {},
+
 	"core/nn":   {"core/op", "core/window", "core/rng", "core/version"},
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},
 	"core/op":   {"core/window"},
