@@ -42,6 +42,7 @@ var allowed = map[string][]string{
 	"tui/command/cli":      {"tui", "tui/pane", "tui/theme", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable", "core/shell", "core/spelling"}, // sweep: exit statuses; report: how counts are written
 
 	"tui/command/licence":     {},
+	"tui/command/sbom":        {"tui/command/licence"},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
 	// A pane imports no other pane, and of the screen only what all panes see.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -28,10 +29,12 @@ var ErrMissing = errors.New("mujoco.wasm not found: run `make build`, or set " +
 //go:embed wasm
 var embedded embed.FS
 
+const embeddedName = "wasm/mujoco.wasm"
+
 // Find says where the physics would be loaded from: "embedded" or a path. It
 // does not read or check the file.
 func Find() (source string, err error) {
-	if f, err := embedded.Open("wasm/mujoco.wasm"); err == nil {
+	if f, err := embedded.Open(embeddedName); err == nil {
 		f.Close()
 		return "embedded", nil
 	}
@@ -47,6 +50,15 @@ func Find() (source string, err error) {
 	return "", ErrMissing
 }
 
+// EmbeddedSize is the size of the embedded file in bytes, 0 if there is none.
+func EmbeddedSize() int {
+	info, err := fs.Stat(embedded, embeddedName)
+	if err != nil {
+		return 0
+	}
+	return int(info.Size())
+}
+
 // read returns the checked binary.
 func read() (binary []byte, source string, err error) {
 	source, err = Find()
@@ -54,7 +66,7 @@ func read() (binary []byte, source string, err error) {
 		return nil, "", err
 	}
 	if source == "embedded" {
-		binary, err = embedded.ReadFile("wasm/mujoco.wasm")
+		binary, err = embedded.ReadFile(embeddedName)
 	} else {
 		binary, err = os.ReadFile(source)
 	}

@@ -14,7 +14,8 @@
 //	doctor, bench                    machine
 //	list, preset, journal, trace,
 //	completion, man, licences,
-//	version                          here, each in a file of its name
+//	version                          here, each in a file of its name; what is inside a
+//	                                 binary: licence and sbom
 //
 // A command's file has the name of the command. All commands use cli (arguments, help, errors),
 // terminal, rundir (which run folder is meant), runflags and results.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"pgrlab/envs/mujoco"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
 	"pgrlab/tui/command/cli"
@@ -46,6 +47,8 @@ func deps(started *programs) cli.Deps {
 		Ground:  ground,
 		Kernels: kernels,
 		Physics: physics,
+
+		Embedded: cli.Embedded{Version: mujoco.Version, SHA256: mujoco.Checksum, Size: mujoco.EmbeddedSize()},
 	}
 }
 

@@ -55,6 +55,16 @@ type Deps struct {
 	// Kernels and Physics say what was found on this machine; Physics also tries it.
 	Kernels func() Kernels
 	Physics func(ctx context.Context) Physics
+	// Embedded is the physics that the binary was built with.
+	Embedded Embedded
+}
+
+// Embedded is a build of MuJoCo. Size is that of the module inside the binary, in bytes; 0 if there
+// is none.
+type Embedded struct {
+	Version string
+	SHA256  string
+	Size    int
 }
 
 // Device is a device that can be given back.

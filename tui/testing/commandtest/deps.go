@@ -21,6 +21,7 @@ func Deps() cli.Deps {
 			{Name: "walker-walk", Doc: "walk", ObsSize: 24, ActSize: 6, EpisodeSteps: 1000},
 		},
 		Programs: programs{},
+		Embedded: cli.Embedded{Version: "0.0.0", SHA256: "00ff", Size: 1},
 		Device:   func(cli.DeviceRequest) (cli.Device, error) { return nil, errors.New("no kernels") },
 		Kernels:  func() cli.Kernels { return cli.Kernels{Family: "go", Available: []string{"go"}, Why: "a test"} },
 		Physics: func(context.Context) cli.Physics {
