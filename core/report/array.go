@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -71,10 +72,12 @@ type Transitions interface {
 }
 
 // NPZ writes transitions as NumPy arrays under the names that D4RL uses:
-// observations [N,O], actions [N,A], rewards [N], next_observations [N,O] and
-// terminals [N]. A terminal is 1 at a true end, never at a time limit. If the episodes are known,
-// timeouts [N] and episode [N] follow, see Episodes; nil: the rows follow no course of time. The
-// library npyio also writes such files, but its matrices are float64 only.
+// observations [N,O], actions [N,A], rewards [N], next_observations [N,O],
+// terminals [N] and timeouts [N], all float32. A terminal is 1 at a true end, never at a time limit.
+// If the episodes are known, timeouts are Episodes.Cut, and episode [N], int32, is Episodes.Number.
+// nil: the rows follow no course of time, and every row is a timeout, so that readers which take the
+// next row's observation for the one that follows drop it. The library npyio also writes such files,
+// but its matrices are float64 only.
 func NPZ(w io.Writer, t Transitions, e *Episodes) error {
 	obs, act := t.Sizes()
 	archive := zip.NewWriter(w)
@@ -110,14 +113,16 @@ func NPZ(w io.Writer, t Transitions, e *Episodes) error {
 			return err
 		}
 	}
+	each, cut := fmt.Sprintf("(%d,)", t.Len()), slices.Repeat([]float32{1}, t.Len())
 	if e != nil {
-		shape := fmt.Sprintf("(%d,)", t.Len())
-		if err := errors.Join(
-			array("timeouts", "<f4", shape, func(out *bufio.Writer) { putFloats(out, e.Cut) }),
-			array("episode", "<i4", shape, func(out *bufio.Writer) { binary.Write(out, binary.LittleEndian, e.Number) }),
-		); err != nil {
-			return err
-		}
+		cut = e.Cut
+	}
+	err := array("timeouts", "<f4", each, func(out *bufio.Writer) { putFloats(out, cut) })
+	if e != nil {
+		err = errors.Join(err, array("episode", "<i4", each, func(out *bufio.Writer) { binary.Write(out, binary.LittleEndian, e.Number) }))
+	}
+	if err != nil {
+		return err
 	}
 	if err := archive.Close(); err != nil {
 		return fmt.Errorf("write npz: %w", err)

@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -136,24 +138,25 @@ func TestNPZ(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		shape := "(2,)"
+		if width := map[string]int{"observations.npy": 2, "actions.npy": 1, "next_observations.npy": 2}[f.Name]; width > 0 {
+			shape = fmt.Sprintf("(2, %d)", width)
+		}
+		if head := string(text[:128]); head != npyHeader("<f4", shape) {
+			t.Errorf("%s begins with %q", f.Name, head)
+		}
 		values := make([]float32, (len(text)-128)/4)
 		if err := binary.Read(bytes.NewReader(text[128:]), binary.LittleEndian, values); err != nil {
 			t.Fatal(err)
 		}
 		got[f.Name] = values
 	}
-	for name, want := range map[string][]float32{
-		"observations.npy": {1, 2, 7, 8}, "actions.npy": {3, 9}, "rewards.npy": {4, 10}, "next_observations.npy": {5, 6, 11, 12}, "terminals.npy": {0, 1},
-	} {
-		if len(got[name]) != len(want) {
-			t.Errorf("%s: %v", name, got[name])
-			continue
-		}
-		for i := range want {
-			if got[name][i] != want[i] {
-				t.Errorf("%s: %v, want %v", name, got[name], want)
-			}
-		}
+	// The five that SynthER's trainers read (conglu1997/SynthER: corl/shared/buffer.py), and timeouts: no row
+	// is followed by the next one.
+	if want := map[string][]float32{
+		"observations.npy": {1, 2, 7, 8}, "actions.npy": {3, 9}, "rewards.npy": {4, 10}, "next_observations.npy": {5, 6, 11, 12}, "terminals.npy": {0, 1}, "timeouts.npy": {1, 1},
+	}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -84,8 +84,8 @@ func ExportCommand(d cli.Deps) *cobra.Command {
   --weights              the policy as safetensors, in PyTorch's layout [out,in];
                          --show-loader prints a short Python program that reads it
   --buffer real|syn      transitions of the last checkpoint, or that of --step, as npz
-                         under D4RL's names; real ones with timeouts and episode, which
-                         say where episodes end, if the rows are env steps`,
+                         under D4RL's names: timeouts are 1 where the data are cut, which
+                         is after every row of syn; real has episode, if known`,
 		Example: `  pgrlab export runs/a --format csv > a.csv
   pgrlab export runs/a --format tensorboard --out tb && tensorboard --logdir tb
   pgrlab export runs/a --weights --out policy.safetensors
