@@ -37,6 +37,14 @@ func (e *Env) ObsSize() int { return e.sim.task.ObsSize }
 // ActSize returns the length of an action.
 func (e *Env) ActSize() int { return e.sim.task.ActSize }
 
+// Bounds returns the controls of the actuators [ActSize] that actions of -1 and of 1 stand for.
+func (e *Env) Bounds() (low, high []float64) {
+	for _, c := range e.sim.body.controls {
+		low, high = append(low, c.low), append(high, c.high)
+	}
+	return low, high
+}
+
 // Reset starts an episode and writes its first observation [ObsSize]. The start
 // state is a function of the seed and the episode alone.
 func (e *Env) Reset(episode uint64, obs []float32) error {

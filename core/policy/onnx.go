@@ -18,6 +18,25 @@ import (
 // known.
 type Bounds struct{ Low, High []float64 }
 
+// BoundsOf finds the bounds of a task that is played in e.
+func BoundsOf(t task.Task, e task.Environment) (Bounds, error) {
+	if t.Discrete {
+		return Bounds{}, nil
+	}
+	if o := e.Outside; o.Met() { // no program is started to be asked again
+		return Bounds{o.Spec.Low, o.Spec.High}, nil
+	}
+	env, err := t.New(0)
+	if err != nil {
+		return Bounds{}, err
+	}
+	var b Bounds
+	if bounded, is := env.(task.Bounded); is {
+		b.Low, b.High = bounded.Bounds()
+	}
+	return b, env.Close()
+}
+
 // ONNX writes the policy that a run of configuration c saved, without noise, as a model in ONNX
 // (operators of opset 13), for a batch of any size. Its metadata are about and the names of the task.
 //

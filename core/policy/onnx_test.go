@@ -385,3 +385,33 @@ func (m *onnxModel) run(t *testing.T, in tensor, rows int) map[string]tensor {
 	}
 	return out
 }
+
+// The bounds of actions are those of a program's own account, or of the environment if it has any.
+func TestBoundsOfActions(t *testing.T) {
+	of := tiny.Task()
+	asked := func() (Bounds, error) { return BoundsOf(of, task.Environment{}) }
+	if b, err := asked(); err != nil || b.Low != nil {
+		t.Errorf("%v, %v: nothing is known", b, err)
+	}
+	made := of.New
+	of.New = func(seed uint64) (task.Env, error) {
+		env, err := made(seed)
+		return bounded{env}, err
+	}
+	if b, err := asked(); err != nil || !slices.Equal(b.Low, []float64{-2}) || !slices.Equal(b.High, []float64{3}) {
+		t.Errorf("%v, %v", b, err)
+	}
+	of.New = func(uint64) (task.Env, error) { t.Fatal("the program is started"); return nil, nil }
+	e := task.Environment{Outside: task.Outside{Spec: task.Spec{Obs: 2, Act: 1, Low: []float64{0}, High: []float64{7}}}}
+	if b, err := BoundsOf(of, e); err != nil || !slices.Equal(b.High, []float64{7}) {
+		t.Errorf("%v, %v", b, err)
+	}
+	of.Discrete = true
+	if b, err := asked(); err != nil || b.Low != nil {
+		t.Errorf("%v, %v: actions are chosen", b, err)
+	}
+}
+
+type bounded struct{ task.Env }
+
+func (bounded) Bounds() (low, high []float64) { return []float64{-2}, []float64{3} }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,42 @@ func TestARunAsTables(t *testing.T) {
 	}{2}
 	if s, err := ScalarsOf("evaluated", body); err != nil || len(s) != 1 || s[0] != (Scalar{Return, 2}) {
 		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// A wide table has a row for each step, and what is measured twice in one has another one; of a step that
+// was analysed after the end there is no second row.
+func TestAWideTable(t *testing.T) {
+	line := func(kind string, step, member int, body map[string]any) run.Line {
+		return run.Line{Type: kind, Step: step, Member: member, Body: body}
+	}
+	r := journal(t, t.TempDir(), "t", "m", 1, []float64{1.5, math.Inf(1)},
+		line("episode", 2000, run.NoMember, map[string]any{"return": 1}), line("episode", 2000, run.NoMember, map[string]any{"return": 2}), line("examined", 1000, run.NoMember, map[string]any{"share": 0.5}))
+	var b bytes.Buffer
+	if err := r.WideCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || strings.Join(rows[0][:2], " ") != "step timestamp" || !slices.IsSorted(rows[0][2:]) {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	got := map[string]string{} // what is in the table, by row and column
+	steps := ""
+	for i, row := range rows[1:] {
+		steps += row[0] + " "
+		for j, text := range row[2:] {
+			if text != "" {
+				got[fmt.Sprint(i, " ", rows[0][j+2])] = text
+			}
+		}
+	}
+	for at, want := range map[string]string{"0 evaluated/return_mean": "1.5", "0 examined/share": "0.5", "1 evaluated/return_mean": "+Inf", "1 episode/return": "1", "2 episode/return": "2", "2 evaluated/return_mean": ""} {
+		if got[at] != want {
+			t.Errorf("%s is %q, want %q", at, got[at], want)
+		}
+	}
+	if steps != "1000 2000 2000 " || rows[1][1] != "2025-03-01T12:00:10.000+00:00" {
+		t.Errorf("steps %s, the first at %s", steps, rows[1][1])
 	}
 }
 

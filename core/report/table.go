@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -49,6 +51,9 @@ var silent = map[string]bool{"start": true, "knob": true, "in_force": true, "don
 
 // Measures says whether lines of that type hold measurements.
 func Measures(kind string) bool { return !silent[kind] }
+
+// Unmeasured are the types of lines that hold no measurements, sorted.
+func Unmeasured() []string { return slices.Sorted(maps.Keys(silent)) }
 
 // CSV writes all measurements in a run's journal, one per row: step, wall_s, member,
 // quantity, value, and the folder and seed, so that the tables of several runs can be joined. What

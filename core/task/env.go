@@ -29,6 +29,12 @@ type Posed interface {
 	Pose(dst []float64) []float64
 }
 
+// Bounded is an Env whose own controls have other bounds than actions have, or may have.
+type Bounded interface {
+	// Bounds are the controls [ActSize] that actions of -1 and of 1 stand for.
+	Bounds() (low, high []float64)
+}
+
 // Placed is an Env whose agent is somewhere on a plane, which pictures show from above.
 type Placed interface {
 	// Place is where the agent is, in the environment's own units, in which the ground of its

@@ -24,7 +24,6 @@ var foreign = []struct {
 	{[]string{"algo", "algorithm", "agent", "model"}, "method", "--method M, of pgrlab list methods"},
 	{[]string{"total-timesteps", "timesteps", "num-steps", "max-steps", "num-env-steps"}, "steps", "--steps N"},
 	{[]string{"data", "dataset", "offline"}, "set", "a run learns from what it collects itself, and reads no data sets"},
-	{[]string{"onnx"}, "weights", "--weights writes a policy as safetensors, the only format"},
 }
 
 // foreignFlag says what a command has in place of another program's flag; "" if nothing is known.

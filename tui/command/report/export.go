@@ -2,21 +2,18 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/policy"
 	"pgrlab/core/printable"
 	"pgrlab/core/report"
-	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/results"
@@ -26,42 +23,14 @@ import (
 // exportRequest holds the flags of export.
 type exportRequest struct {
 	format, buffer, out string
-	weights, loader     bool
+	weights, onnx       bool
+	loader, uploader    bool
 	member, step        int
 }
 
-// loader is a Python program that reads exported weights.
-const loader = `# Reads a policy that pgrlab exported with --weights; needs NumPy only.
-# The names are those of watchernyu/REDQ's TanhGaussianPolicy: with PyTorch,
-# policy.load_state_dict(safetensors.torch.load_file("policy.safetensors")).
-import json, struct, sys
-import numpy as np
-
-def load(path):
-    raw = open(path, "rb").read()
-    (size,) = struct.unpack("<Q", raw[:8])
-    head = json.loads(raw[8:8 + size])
-    meta, data = head.pop("__metadata__"), raw[8 + size:]
-    def array(t):
-        first, last = t["data_offsets"]
-        return np.frombuffer(data[first:last], "<f4").reshape(t["shape"])
-    return {name: array(t) for name, t in head.items()}, meta
-
-def act(w, obs):                       # the action that evaluation takes
-    x, i = np.asarray(obs, "<f4"), 0
-    while f"hidden_layers.{i}.weight" in w:
-        x = np.maximum(x @ w[f"hidden_layers.{i}.weight"].T + w[f"hidden_layers.{i}.bias"], 0)
-        i += 1
-    return np.tanh(x @ w["last_fc_layer.weight"].T + w["last_fc_layer.bias"])
-
-if __name__ == "__main__":
-    w, meta = load(sys.argv[1])
-    print(meta, act(w, np.zeros(w["hidden_layers.0.weight"].shape[1])))
-`
-
 // The values of --format and --buffer.
 var (
-	formats = []string{"csv", "tensorboard"}
+	formats = []string{"csv", "csv-wide", "tensorboard"}
 	buffers = []string{"real", "syn"}
 )
 
@@ -69,6 +38,7 @@ var (
 const (
 	endingCSV     = ".csv"
 	endingWeights = ".safetensors"
+	endingONNX    = ".onnx"
 	endingRows    = ".npz"
 )
 
@@ -80,29 +50,42 @@ func ExportCommand(d cli.Deps) *cobra.Command {
 		Short: "write a run's numbers, weights or transitions for other programs",
 		Long: `Writes one of these:
   --format csv           every number of the journal, one a row, to stdout or --out FILE
+  --format csv-wide      the same with a column for each quantity, after step and timestamp
   --format tensorboard   the same as an event file in the folder --out
+  --uploader             a Python program that hands them to wandb, mlflow or trackio
+  --onnx                 the policy without noise as ONNX: action in [-1,1], and action_env
+                         in the bounds of the task
   --weights              the policy as safetensors, in PyTorch's layout [out,in];
                          --show-loader prints a short Python program that reads it
   --buffer real|syn      transitions of the last checkpoint, or that of --step, as npz
                          under D4RL's names: timeouts are 1 where the data are cut, which
                          is after every row of syn; real has episode, if known`,
-		Example: `  pgrlab export runs/a --format csv > a.csv
+		Example: `  pgrlab export runs/a --format csv-wide > a.csv
   pgrlab export runs/a --format tensorboard --out tb && tensorboard --logdir tb
+  pgrlab export runs/a --uploader > upload.py && python3 upload.py wandb
+  pgrlab export runs/a --onnx --out policy.onnx
   pgrlab export runs/a --weights --out policy.safetensors
   pgrlab export --show-loader > load.py && python3 load.py policy.safetensors
   pgrlab export runs/a --buffer syn --out syn.npz`,
-		Args: cli.RangeArgs(0, 1, "one run folder"),
+		Args: func(c *cobra.Command, args []string) error {
+			if r.onnx && len(args) == 2 {
+				return cli.Usagef("export: --onnx takes no file: name it with --out %s", shell.Word(args[1]))
+			}
+			return cli.RangeArgs(0, 1, "one run folder")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.export(d, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&r.format, "format", "", "`csv|tensorboard` export the journal's numbers")
+	f.StringVar(&r.format, "format", "", "`csv|csv-wide|tensorboard` export the journal's numbers")
+	f.BoolVar(&r.uploader, "uploader", false, "print a program that uploads the journal's numbers")
+	f.BoolVar(&r.onnx, "onnx", false, "export the policy as ONNX")
 	f.BoolVar(&r.weights, "weights", false, "export the policy's weights")
 	f.BoolVar(&r.loader, "show-loader", false, "print a program that reads the exported weights")
 	f.StringVar(&r.buffer, "buffer", "", "`real|syn` export real or synthetic transitions")
-	cli.CountVar(f, &r.member, "member", -1, 0, "`I` with --weights or --buffer: member of a cohort, from 0")
+	cli.CountVar(f, &r.member, "member", -1, 0, "`I` with --onnx, --weights or --buffer: member of a cohort, from 0")
 	cli.CountVar(f, &r.step, "step", -1, 0, "`N` with --buffer: step of the checkpoint (default: the latest)")
 	f.StringVar(&r.out, "out", "", "`PATH` where to write (default: stdout for csv, else a name made from the run's, in this folder)")
 	return c
@@ -113,18 +96,24 @@ func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writ
 	for _, k := range []struct {
 		flag  string
 		given bool
-	}{{"--format", r.format != ""}, {"--weights", r.weights}, {"--buffer", r.buffer != ""}, {"--show-loader", r.loader}} {
+	}{
+		{"--format", r.format != ""}, {"--uploader", r.uploader}, {"--onnx", r.onnx}, {"--weights", r.weights}, {"--buffer", r.buffer != ""}, {"--show-loader", r.loader},
+	} {
 		if k.given {
 			kinds = append(kinds, k.flag)
 		}
 	}
 	switch {
 	case len(kinds) == 0:
-		return cli.Usagef("export: needs one of --format, --weights, --buffer and --show-loader: see pgrlab export --help")
+		return cli.Usagef("export: needs one of --format, --uploader, --onnx, --weights, --buffer and --show-loader: see pgrlab export --help")
 	case len(kinds) > 1:
 		return cli.Usagef("export: %s were given: each is an export of its own, leave all but one out", strings.Join(kinds, " and "))
-	case r.loader && r.out != "":
-		return cli.Usagef("export: --show-loader writes to stdout: leave --out out")
+	case (r.loader || r.uploader) && r.out != "":
+		return cli.Usagef("export: %s writes to stdout: leave --out out", kinds[0])
+	case (r.loader || r.uploader) && r.member >= 0:
+		return cli.Usagef("export: --member goes with --onnx, --weights and --buffer: leave it out")
+	case r.uploader:
+		return writeUploader(stdout, args)
 	case r.loader:
 		_, err := io.WriteString(stdout, loader)
 		return err
@@ -133,7 +122,7 @@ func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writ
 	case r.step >= 0 && r.buffer == "":
 		return cli.Usagef("export: --step goes with --buffer: leave it out")
 	case r.member >= 0 && r.format != "":
-		return cli.Usagef("export: --member goes with --weights and --buffer: leave it out")
+		return cli.Usagef("export: --member goes with --onnx, --weights and --buffer: leave it out")
 	case r.format != "" && !slices.Contains(formats, r.format):
 		return cli.AsUsage(fmt.Errorf("export: --format: %w", presets.NoChoice("format", r.format, formats...)))
 	case r.buffer != "" && !slices.Contains(buffers, r.buffer):
@@ -166,8 +155,10 @@ func (r *exportRequest) checkOut() error {
 		return nil
 	case r.format == "tensorboard":
 		return cli.Folder(r.out, "event files")
-	case r.format == "csv":
+	case r.format != "":
 		return cli.Ending("out", r.out, endingCSV, "numbers are written as CSV")
+	case r.onnx:
+		return cli.Ending("out", r.out, endingONNX, "policies are written as ONNX")
 	case r.weights:
 		return cli.Ending("out", r.out, endingWeights, "weights are written as safetensors")
 	}
@@ -182,28 +173,47 @@ func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writ
 		base += fmt.Sprintf("-member%d", r.member)
 	}
 	switch {
-	case r.format == "csv" && r.out == "":
-		return of.CSV(stdout)
-	case r.format == "csv":
-		return r.put(r.out, stderr, of.CSV)
 	case r.format == "tensorboard":
 		dir := filepath.Join(cmp.Or(r.out, "tensorboard"), base)
 		if err := cli.MakeFolder(dir, "event files"); err != nil {
 			return err
 		}
 		return r.put(filepath.Join(dir, report.EventFile(of.Began(), of.Host)), stderr, of.TensorBoard)
-	case r.weights:
-		tensors, about, err := r.policy(of)
-		if err != nil {
-			return err
+	case r.format != "":
+		table := of.CSV
+		if r.format == "csv-wide" {
+			table = of.WideCSV
 		}
-		return r.put(cmp.Or(r.out, base+endingWeights), stderr, func(w io.Writer) error { return report.Safetensors(w, tensors, about) })
+		if r.out == "" {
+			return table(stdout)
+		}
+		return r.put(r.out, stderr, table)
+	case r.weights || r.onnx:
+		return r.policy(d, of, base, stderr)
 	}
 	rows, episodes, err := r.transitions(d, of)
 	if err != nil {
 		return err
 	}
 	return r.put(cmp.Or(r.out, base+"-"+r.buffer+endingRows), stderr, func(w io.Writer) error { return report.NPZ(w, rows, episodes) })
+}
+
+// policy writes the policy of a member.
+func (r *exportRequest) policy(d cli.Deps, of *report.Run, base string, stderr io.Writer) error {
+	saved, err := openPolicy(of, r.member)
+	if err != nil {
+		return err
+	}
+	defer saved.Close()
+	make, ending := saved.weights, endingWeights
+	if r.onnx {
+		make, ending = func() (writer, error) { return saved.onnx(d, of.Dir) }, endingONNX
+	}
+	write, err := make()
+	if err != nil {
+		return err
+	}
+	return r.put(cmp.Or(r.out, base+ending), stderr, write)
 }
 
 // put writes a file and reports its path, and whether there was another one.
@@ -217,43 +227,6 @@ func (r *exportRequest) put(path string, stderr io.Writer, write func(io.Writer)
 	}
 	_, err := fmt.Fprintln(stderr, said)
 	return err
-}
-
-// policy reads the weights that the run saved.
-func (r *exportRequest) policy(of *report.Run) ([]report.Tensor, map[string]string, error) {
-	if r.member < 0 || r.member >= len(of.Members) {
-		return nil, nil, cli.Usagef("%s: it has no member %d, but %d of them, from 0", of.Dir, r.member, len(of.Members))
-	}
-	name := run.PolicyName
-	if len(of.Members) > 1 {
-		name = fmt.Sprintf("policy-%d.bin", r.member)
-	}
-	path := filepath.Join(of.Dir, name)
-	file, err := run.OpenFile(of.Dir, name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%s: there is no %s: a run writes it when it ends", of.Dir, name)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
-	layers, err := policy.ReadLayers(file)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	var all []report.Tensor
-	for _, l := range layers {
-		all = append(all, report.Tensor{Name: l.Name + ".weight", Shape: []int{l.Out, l.In}, Data: l.Weight},
-			report.Tensor{Name: l.Name + ".bias", Shape: []int{l.Out}, Data: l.Bias})
-	}
-	about := map[string]string{
-		"task": of.Task, "method": of.Method, "seed": strconv.FormatUint(of.Members[r.member].Seed, 10),
-		"hidden_activation": "relu", "action": "tanh(last_fc_layer)", "program": "pgrlab " + of.Version,
-	}
-	if of.Done { // a run that was resumed has the policy of an earlier end, whose step is not known
-		about["step"] = strconv.Itoa(of.Step)
-	}
-	return all, about, nil
 }
 
 // transitions reads a buffer from a checkpoint, and which episodes its rows are of, if they are known.
