@@ -121,7 +121,7 @@ func TestTheUploaderUploadsWhatCSVHas(t *testing.T) {
 	}
 	for _, client := range []string{"wandb", "mlflow", "trackio"} {
 		c := exec.Command(python, path, client, "--project", "mine")
-		c.Env = append(os.Environ(), "PYTHONPATH=testdata/clients", "UPLOADED="+filepath.Join(dir, client))
+		c.Env = append(os.Environ(), "PYTHONPATH=testdata/clients", "PYTHONDONTWRITEBYTECODE=1", "UPLOADED="+filepath.Join(dir, client))
 		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), " lines to "+client+", project mine") {
 			t.Errorf("%s: %v: %s", client, err, out)
 			continue
@@ -152,7 +152,7 @@ func TestTheUploaderUploadsWhatCSVHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := exec.Command(python, path, "trackio", cohort)
-	c.Env = append(os.Environ(), "PYTHONPATH=testdata/clients", "UPLOADED="+filepath.Join(dir, "numbers"))
+	c.Env = append(os.Environ(), "PYTHONPATH=testdata/clients", "PYTHONDONTWRITEBYTECODE=1", "UPLOADED="+filepath.Join(dir, "numbers"))
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -161,7 +161,7 @@ func TestTheUploaderUploadsWhatCSVHas(t *testing.T) {
 		t.Errorf("%v: %q, want %q", err, text, want)
 	}
 	c = exec.Command(python, path, "wandb", dir)
-	c.Env = append(os.Environ(), "PYTHONPATH=testdata/clients")
+	c.Env = append(os.Environ(), "PYTHONPATH=testdata/clients", "PYTHONDONTWRITEBYTECODE=1")
 	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "is no run folder: it has no events.jsonl") {
 		t.Errorf("%v: %s", err, out)
 	}
