@@ -59,6 +59,13 @@ func (r *Replay) position() time.Duration {
 	return r.at + time.Duration(played)
 }
 
+// over says whether it has come to the end.
+func (r *Replay) over() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.position() >= r.length
+}
+
 // count is the number of events up to the position; the caller holds the lock.
 func (r *Replay) count() int {
 	end := r.all[0].Wall.Add(r.position())

@@ -2,12 +2,7 @@ package tui
 
 import (
 	"fmt"
-	"io"
 	"time"
-
-	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
-	"github.com/muesli/termenv"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -22,12 +17,7 @@ func Still(about pane.About, events []event.Event, at, w, h int) (string, error)
 	if err != nil {
 		return "", err
 	}
-	r := lipgloss.NewRenderer(io.Discard)
-	r.SetColorProfile(termenv.TrueColor)
-	r.SetHasDarkBackground(true)
-	m := New(Options{About: about, Renderer: r, Clock: shown.now, Start: func() (pane.Lab, error) { return shown, nil }})
-	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
-	m.Update(started{lab: shown})
+	m := onPaper(about, shown, shown.now, w, h)
 	m.Update(polled{})
 	return m.View(), nil
 }

@@ -27,7 +27,7 @@ func Ending(flag, path, ending, format string) error {
 }
 
 // fileEndings are endings of names of which nobody thinks as folders.
-var fileEndings = strings.Fields(".gif .png .apng .jpg .jpeg .webp .svg .pdf .mp4 .webm .mkv .avi .mov .csv .tsv .json .jsonl .md .html .tex .txt .toml .npz .npy .safetensors .onnx .pt .pth .bin .zip .tar .gz .zst")
+var fileEndings = strings.Fields(".cast .gif .png .apng .jpg .jpeg .webp .svg .pdf .mp4 .webm .mkv .avi .mov .csv .tsv .json .jsonl .md .html .tex .txt .toml .npz .npy .safetensors .onnx .pt .pth .bin .zip .tar .gz .zst")
 
 // Folder returns an error if a command cannot mean dir as the folder for what it writes: names of files,
 // and the folders of a run's data and checkpoints, are refused. It makes nothing.

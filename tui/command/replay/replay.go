@@ -16,7 +16,7 @@ import (
 func Command(d cli.Deps) *cobra.Command {
 	var speed float64
 	var lines bool
-	still := stillFlags{size: "160x45"}
+	into := fileFlags{size: "160x45"}
 	c := &cobra.Command{
 		Use:   "replay DIR",
 		Short: "play a run's journal through the screen",
@@ -24,21 +24,26 @@ func Command(d cli.Deps) *cobra.Command {
 < and > go back and forth, ( and ) change the speed. Nothing can be changed and nothing
 is written.
 
-With --picture it draws the screen after a step into an SVG file instead, and needs no
-terminal.`,
+With --picture it draws the screen after a step into an SVG file instead; with --cast it
+records the whole replay at its --speed as an asciicast (version 2), which asciinema's
+player shows on a web page or in a terminal. Neither needs a terminal.`,
 		Example: `  pgrlab replay runs/2026-11-21-cheetah-run-pgr-curiosity-s0
   pgrlab replay runs/first --speed 600
-  pgrlab replay runs/first --picture screen.svg --step 20000 --size 120x36`,
+  pgrlab replay runs/first --picture screen.svg --step 20000 --size 120x36
+  pgrlab replay runs/first --cast first.cast --size 120x36`,
 		Args: cli.ExactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !(speed > 0) || math.IsInf(speed, 1) {
 				return cli.Usagef("replay: --speed %g: want more than 0", speed)
 			}
-			if err := still.check(c.Flags()); err != nil {
+			if err := into.check(c.Flags()); err != nil {
 				return err
 			}
-			if still.path != "" {
-				return still.draw(args[0])
+			switch {
+			case into.picture != "":
+				return into.draw(args[0])
+			case into.cast != "":
+				return into.film(c.Context(), args[0], speed, c.ErrOrStderr())
 			}
 			if !lines && (!terminal.IsTerminal(c.InOrStdin()) || !terminal.IsTerminal(c.OutOrStdout())) {
 				return cli.Usagef("replay: needs a terminal: ssh -t, or --plain")
@@ -64,8 +69,9 @@ terminal.`,
 	}
 	c.Flags().Float64Var(&speed, "speed", usualSpeed, "`N` seconds of the run per second")
 	c.Flags().BoolVar(&lines, "plain", false, "print lines instead of a screen, for screen readers and logs")
-	c.Flags().StringVar(&still.path, "picture", "", "draw the screen into an SVG `FILE` instead")
-	cli.CountVar(c.Flags(), &still.step, "step", -1, 0, "with --picture: draw the screen after env step `STEP` (default: the last)")
-	c.Flags().StringVar(&still.size, "size", still.size, "`WxH` with --picture: columns and lines of the screen")
+	c.Flags().StringVar(&into.picture, "picture", "", "draw the screen into an SVG `FILE` instead")
+	cli.CountVar(c.Flags(), &into.step, "step", -1, 0, "with --picture: draw the screen after env step `STEP` (default: the last)")
+	c.Flags().StringVar(&into.cast, "cast", "", "record the replay into an asciicast `FILE` instead")
+	c.Flags().StringVar(&into.size, "size", into.size, "`WxH` with --picture or --cast: columns and lines of the screen")
 	return c
 }
