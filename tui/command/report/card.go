@@ -29,57 +29,99 @@ import (
 )
 
 // CardCommand is card.
-func CardCommand() *cobra.Command {
-	return &cobra.Command{
+func CardCommand(d cli.Deps) *cobra.Command {
+	var h hubRequest
+	c := &cobra.Command{
 		Use:   "card DIR",
 		Short: "print one page that makes a run reproducible",
 		Long: `Prints one page about a run, as Markdown: the command line that repeats the run, the
 settings in which it differs from its preset, versions, host, device and kernels, what
 was changed while it ran, its results beside those of the paper and of others, and
-checksums that show whether a repetition is the same.`,
-		Example: "  pgrlab card runs/a > card.md",
-		Args:    cli.ExactArgs(1, "one run folder"),
+checksums that show whether a repetition is the same.
+
+With --hub it makes a folder for the Hugging Face hub instead: a model card README.md with
+the metadata that the hub shows, results.json, config.toml, and the policy as ONNX and
+safetensors. Nothing is uploaded.`,
+		Example: `  pgrlab card runs/a > card.md
+  pgrlab card runs/a --hub --out cheetah && hf upload ME/cheetah cheetah`,
+		Args: cli.ExactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := h.check(c.Flags()); err != nil {
+				return err
+			}
 			dir, err := rundir.Find(args[0])
 			if err != nil {
 				return fmt.Errorf("card: %w", err)
 			}
+			p, err := newPage(dir)
+			if err != nil {
+				return fmt.Errorf("card: %w", err)
+			}
+			if h.hub {
+				if err := h.write(d, p, c.ErrOrStderr()); err != nil {
+					return fmt.Errorf("card: %w", err)
+				}
+				return nil
+			}
 			out := bufio.NewWriter(c.OutOrStdout())
-			if err := card(out, dir); err != nil {
+			if err := p.card(out); err != nil {
 				return fmt.Errorf("card: %w", err)
 			}
 			return out.Flush()
 		},
 	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.BoolVar(&h.hub, "hub", false, "make a folder for the Hugging Face hub")
+	cli.CountVar(f, &h.member, "member", -1, 0, "`I` with --hub: member of a cohort, from 0")
+	f.StringVar(&h.out, "out", "", "`DIR` with --hub: the folder (default: a name made from the run's, in this folder)")
+	return c
 }
 
-func card(w io.Writer, dir string) error {
+// page is what a card says about a run.
+type page struct {
+	*report.Run
+	config      config.Config
+	from        presets.Choice // what the run was made from
+	differences []presets.Difference
+}
+
+func newPage(dir string) (*page, error) {
 	r, err := results.LoadRun(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	saved, err := rundir.Saved(dir, -1)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c := saved.Config
-	from, differences, err := origin(c)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "# %s on %s, scale %s, seed %d: %s\n\n%s\n\n", r.Method, r.Task, r.Scale, r.Seed, r.Badge(), state(r, c))
+	p := &page{Run: r, config: saved.Config}
+	p.from, p.differences, err = origin(saved.Config)
+	return p, err
+}
+
+// card writes the page.
+func (p *page) card(w io.Writer) error {
+	fmt.Fprintf(w, "# %s on %s, scale %s, seed %d: %s\n\n", p.Method, p.Task, p.Scale, p.Seed, p.Badge())
+	return p.body(w, [][2]string{{"host", p.Host}, {"folder", rundir.Absolute(p.Dir)}})
+}
+
+// body writes the page without its title; places are what it says about where the run was made.
+func (p *page) body(w io.Writer, places [][2]string) error {
+	r := p.Run
+	fmt.Fprintf(w, "%s\n\n", state(r, p.config))
 	if r.Changed != "" {
 		fmt.Fprintf(w, "**Warning**: %s.\n\n", r.Changed)
 	} else if r.Unchecked && r.Done {
 		fmt.Fprint(w, "The lines after its last checkpoint, among them the last return, are not checked for changes: it was not closed, or another version of pgrlab made it.\n\n")
 	}
-	repeat(w, r, c, from, differences)
+	repeat(w, r, p.config, p.from, p.differences)
 	fmt.Fprint(w, "\n## Where and with what\n\n| | |\n| --- | --- |\n")
-	for _, row := range [][2]string{
-		{"program", "pgrlab " + r.Version}, {"device and kernels", cmp.Or(r.Machine, r.Device)}, {"host", r.Host}, {"begun", r.Time},
+	for _, row := range append([][2]string{
+		{"program", "pgrlab " + r.Version}, {"device and kernels", cmp.Or(r.Machine, r.Device)}, {"begun", r.Time},
 		{"took", (time.Duration(r.WallS * float64(time.Second))).Round(time.Second).String()},
-		{"checkpoints, resumes", fmt.Sprintf("%d, %d", r.Checkpoints, r.Resumes)}, {"folder", rundir.Absolute(dir)},
-	} {
+		{"checkpoints, resumes", fmt.Sprintf("%d, %d", r.Checkpoints, r.Resumes)},
+	}, places...) {
 		fmt.Fprintf(w, "| %s | %s |\n", row[0], row[1])
 	}
 	if text := r.Unrepeated(); text != "" {
@@ -90,8 +132,8 @@ func card(w io.Writer, dir string) error {
 		fmt.Fprintf(w, "\nThe journal is the same, byte for byte, on this device and kernel family (%s), whatever the number of threads.\n", r.Device)
 	}
 	writeChanges(w, r)
-	writeResults(w, r, c)
-	return checksums(w, dir)
+	writeResults(w, r, p.config)
+	return checksums(w, p.Dir)
 }
 
 // state says how far the run has come.
