@@ -36,10 +36,10 @@ func ReadLayers(r io.Reader) ([]Layer, error) {
 		return nil, errors.New("read policy: it remembers its episode, and recurrent layers are not exported: only policies without a memory are")
 	}
 	if len(tensors) > 0 && strings.HasPrefix(tensors[0].Name, "encoder.") {
-		return nil, errors.New("read policy: it sees frames, and convolutions are not exported: only policies that see observations are")
+		return nil, errors.New("read policy: it sees frames, and convolutions are exported as ONNX only")
 	}
 	if len(tensors) > 0 && strings.HasPrefix(tensors[0].Name, "trunk.") {
-		return nil, errors.New("read policy: it chooses among actions: only policies whose actions are numbers are exported")
+		return nil, errors.New("read policy: it chooses among actions, which is exported as ONNX only")
 	}
 	damaged := errors.New("read policy: these are no weights of a policy")
 	if len(tensors) < 4 || len(tensors)%2 != 0 {

@@ -1,12 +1,14 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pgrlab/core/config"
@@ -38,7 +40,8 @@ func BoundsOf(t task.Task, e task.Environment) (Bounds, error) {
 }
 
 // ONNX writes the policy that a run of configuration c saved, without noise, as a model in ONNX
-// (operators of opset 13), for a batch of any size. Its metadata are about and the names of the task.
+// (operators of opset 13), for a batch of any size. Its metadata are about, the names of the task, for how many
+// control steps an action is repeated, and whether the run's evaluations take the mean or a sample.
 //
 //	learner              input                                     outputs
 //	sac, redq, max, …    obs [batch,O]                             action [batch,A] in [-1,1], action_env
@@ -76,7 +79,7 @@ func ONNX(w io.Writer, c *config.Config, t task.Task, bounds Bounds, about map[s
 	if p.err != nil {
 		return p.err
 	}
-	properties, err := properties(t, about)
+	properties, err := properties(c, t, about)
 	if err != nil {
 		return err
 	}
@@ -87,8 +90,9 @@ func ONNX(w io.Writer, c *config.Config, t task.Task, bounds Bounds, about map[s
 }
 
 // properties are the metadata of a model, sorted, with lists of names as JSON.
-func properties(t task.Task, about map[string]string) (all [][2]string, err error) {
+func properties(c *config.Config, t task.Task, about map[string]string) (all [][2]string, err error) {
 	about = maps.Clone(about)
+	about["action_repeat"], about["evaluated_by"] = strconv.Itoa(max(1, c.Environment.ActionRepeat)), cmp.Or(c.Evaluation.Actions, config.ActionsMean)
 	for key, names := range map[string][]string{"observation_names": t.Names, "action_names": t.Choices} {
 		if len(names) > 0 {
 			text, err := json.Marshal(names)

@@ -95,7 +95,7 @@ for path in sys.argv[1:]:
     assert m.ir_version == 8 and m.opset_import[0].version == 13, m.opset_import
     onnx.shape_inference.infer_shapes(m, check_type=True, strict_mode=True)
     print({p.key: p.value for p in m.metadata_props})`}, files...)...).CombinedOutput()
-	if err != nil || strings.Count(string(out), "'task': 'world'") != len(files) {
+	if err != nil || strings.Count(string(out), "'task': 'world'") != len(files) || strings.Count(string(out), "'action_repeat': '1'") != len(files) {
 		t.Errorf("%v: %s", err, out)
 	}
 }

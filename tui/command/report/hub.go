@@ -75,7 +75,9 @@ func (h *hubRequest) write(d cli.Deps, p *page, stderr io.Writer) error {
 	for name, write := range policies {
 		files[name] = write
 	}
-	files[hubCard] = func(w io.Writer) error { return p.hubCard(w, last, policies[hubPolicy+endingONNX] != nil) }
+	files[hubCard] = func(w io.Writer) error {
+		return p.hubCard(w, last, p.Members[member].Seed, policies[hubPolicy+endingONNX] != nil)
+	}
 	dir := cmp.Or(h.out, rundir.Name(p.Dir)+"-hub")
 	if err := replaceable(dir); err != nil {
 		return err
@@ -176,12 +178,12 @@ func (p *page) lastEvaluation(member int) (*evaluation, error) {
 
 // hubCard writes the model card. Its metadata have the fields of huggingface_sb3's and Sample Factory's cards, in
 // YAML; every text is quoted as in JSON, which is YAML as well.
-func (p *page) hubCard(w io.Writer, e *evaluation, onnx bool) error {
+func (p *page) hubCard(w io.Writer, e *evaluation, seed uint64, onnx bool) error {
 	task, method := quoted(p.Task), quoted(p.Method)
 	fmt.Fprintf(w, "---\n%stags:\n- %s\n- reinforcement-learning\n- deep-reinforcement-learning\n- pgr\nmodel-index:\n- name: %s\n  results:\n", ours, task, method)
 	fmt.Fprintf(w, "  - task:\n      type: reinforcement-learning\n      name: reinforcement-learning\n    dataset:\n      type: %s\n      name: %s\n", task, task)
 	fmt.Fprintf(w, "    metrics:\n    - type: mean_reward\n      value: %s\n      name: mean_reward\n      verified: false\n---\n\n", e)
-	fmt.Fprintf(w, "# %s on %s, scale %s, seed %d\n\n", p.Method, p.Task, p.Scale, p.Seed)
+	fmt.Fprintf(w, "# %s on %s, scale %s, seed %d\n\n", p.Method, p.Task, p.Scale, seed)
 	acted := "without noise"
 	if !e.Deterministic {
 		acted = "drawn from the policy"
@@ -203,8 +205,18 @@ func (p *page) usage() string {
 	if p.config.Agent.Learner == "ppo" {
 		output = "action"
 	}
-	return fmt.Sprintf("```python\nimport numpy as np, onnxruntime\n\npolicy = onnxruntime.InferenceSession(%q)\nseen = policy.get_inputs()[0]  # %s: what an episode shows goes here\naction, = policy.run([%q], {seen.name: np.zeros([1] + seen.shape[1:], np.%s)})\n```\n\n",
-		hubPolicy+endingONNX, kind, output, kind)
+	also := ""
+	if n := p.config.Environment.ActionRepeat; n > 1 {
+		also += fmt.Sprintf("Each action is repeated for %d control steps. ", n)
+	}
+	if p.config.Evaluation.Actions == config.ActionsSample && output == "action" {
+		also += "The evaluation drew its actions from the softmax of the output `logits`; `action` is the most likely one. "
+	}
+	if also != "" {
+		also = strings.TrimSpace(also) + "\n\n"
+	}
+	return fmt.Sprintf("```python\nimport numpy as np, onnxruntime\n\npolicy = onnxruntime.InferenceSession(%q)\nseen = policy.get_inputs()[0]  # %s: what an episode shows goes here\naction, = policy.run([%q], {seen.name: np.zeros([1] + seen.shape[1:], np.%s)})\n```\n\n%s",
+		hubPolicy+endingONNX, kind, output, kind, also)
 }
 
 // quoted is a text as a scalar of YAML.
