@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"tui/command/env":      {"tui/command/cli", "core/task", "core/printable"},
 	"tui/command/task":     {"tui/command/cli", "core/task", "core/printable"},
 	"tui/command/watch":    {"tui", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/policy", "core/offline", "core/report", "core/run", "core/printable", "core/shell"}, // report: how counts are written
-	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/event", "core/knob"},
+	"tui/command/runflags": {"core/dataset", "tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/event", "core/knob"},
 	"tui/command/machine":  {"tui/command/cli", "tui/theme", "presets", "core/bench"}, // theme: the colours of a terminal
 	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/report", "core/run", "core/shell", "core/task"},
 	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
@@ -82,7 +82,7 @@ var allowed = map[string][]string{
 	"core/source":         {"core/experience", "core/event", "core/run", "core/task"},                                                                                                                                                                                          // event, run: the lines of episodes
 	"core/checkpoint":     {"core/experience", "core/replica", "core/config", "core/task", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/generative", "core/replay", "core/version"},
 	"core/offline":        {"core/checkpoint", "core/replica", "core/config", "core/task", "core/inspect", "core/whatif", "core/event", "core/knob", "core/redo", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/lab":            {"core/experience", "core/source", "core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
+	"core/lab":            {"core/dataset", "core/experience", "core/source", "core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
 	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run", "core/cost"},
@@ -110,6 +110,7 @@ var allowed = map[string][]string{
 	"core/table":          {},                // configurations with tables of parts that register themselves
 	"core/printable":      {},                // readers and views of what others wrote
 
+	"tui/command/data":     {"tui/command/cli", "core/dataset", "core/printable"},
 	"core/dataset":         {"core/dataset/...", "core/run", "core/printable"}, // run: how files are opened that people name; printable: their names
 	"core/dataset/hdf5":    {"core/dataset/element"},
 	"core/dataset/npy":     {"core/dataset/element"},

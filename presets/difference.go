@@ -105,6 +105,7 @@ var before = map[string]string{
 	"agent.dreamer.noise_std":         "0.2",
 	"agent.policy_q":                  "'mean'",
 	"knobs.horizon":                   "1",
+	"knobs.prior":                     "0.5",
 	"disagreement.members":            "5",
 	"disagreement.hidden":             "64",
 	"disagreement.lr":                 "0.001",

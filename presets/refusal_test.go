@@ -24,6 +24,12 @@ func TestMethodsAndKnobs(t *testing.T) {
 				if listed != (err == nil) {
 					t.Errorf("%s at %s: %s is listed as used: %v, refused with: %v", method, scale, k.Name, listed, err)
 				}
+				if k.Use == knob.UsePrior {
+					if !strings.Contains(err.Error(), "--data FILE:SHARE") {
+						t.Errorf("%s: %v", method, err)
+					}
+					continue
+				}
 				if err != nil && !strings.HasPrefix(err.Error(), k.Name+": not used by "+method+": "+k.Methods()[0]) {
 					t.Errorf("%s: %v", method, err)
 				}

@@ -52,8 +52,8 @@ func TestRoundTrip(t *testing.T) {
 // of its value.
 func TestShownKnobsThatAreNotUsed(t *testing.T) {
 	for method, unused := range map[string][]string{
-		"drqv2":   {"relevance", "guidance", "top_fraction", "ratio", "hold", "utd", "bonus", "refit_every", "samples", "horizon", "sampler_steps", "s_churn", "generator_steps", "lr_generator", "p_uncond", "entropy", "tv"},
-		"synther": {"relevance", "guidance", "top_fraction", "utd", "bonus", "horizon", "p_uncond", "entropy", "tv"},
+		"drqv2":   {"relevance", "guidance", "top_fraction", "ratio", "hold", "utd", "bonus", "refit_every", "samples", "horizon", "sampler_steps", "s_churn", "generator_steps", "lr_generator", "p_uncond", "entropy", "tv", "prior"},
+		"synther": {"relevance", "guidance", "top_fraction", "utd", "bonus", "horizon", "p_uncond", "entropy", "tv", "prior"},
 	} {
 		doc, err := Show(Choice{Task: "walker-walk", Method: method, Scale: "demo", Observation: "pixels"})
 		if err != nil {

@@ -40,6 +40,7 @@ type Config struct {
 	Evaluation  Evaluation       `toml:"evaluation"`
 	Agent       agent.Config     `toml:"agent"`
 	Replay      Replay           `toml:"replay"`
+	Data        Data             `toml:"data,omitempty"`
 	Bonus       Bonus            `toml:"bonus"`
 	// Relevance are the settings of relevance functions; in a document, each has a table of the
 	// function's name (see Document).
@@ -135,6 +136,9 @@ func (c *Config) Has() (has knob.Use) {
 	}
 	if c.Bonus.Given() {
 		has |= knob.UseBonus
+	}
+	if c.Data.Pinned() {
+		has |= knob.UsePrior
 	}
 	learner, _ := c.Agent.Spec() // Validate has looked at it
 	for _, name := range learner.Knobs {

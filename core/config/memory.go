@@ -59,6 +59,9 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 		add(float64(copies-1)*(Physics+copied), "environment.copies %d", copies)
 	}
 	add(Physics+(row+8)*float64(c.Collected()), "buffer %d", c.Buffer)
+	if c.Data.Pinned() {
+		add(row*float64(c.Data.Rows), "data.rows %d", c.Data.Rows)
+	}
 	if c.Sees() {
 		add(c.logMemory(task, c.Keeps(task)), "buffer %d with pixels.side %d", c.Buffer, c.Pixels.Side)
 	}
@@ -163,11 +166,15 @@ func (c *Config) functionMemory(settings relevance.Config, shape replay.Shape) f
 	return settings.Memory(shape)
 }
 
-// Collected is the most transitions of the environment that D_real comes to hold in the run.
+// Collected is the most transitions that D_real comes to hold in the run: of the environment, and
+// of data that it begins with.
 func (c *Config) Collected() int { return c.CollectedBy(c.Steps) }
 
-// CollectedBy is the most transitions of the environment that D_real can hold after so many steps.
+// CollectedBy is the most transitions that D_real can hold after so many steps.
 func (c *Config) CollectedBy(step int) int {
+	if c.Data.Seeds() {
+		step += c.Data.Rows
+	}
 	rows := min(c.Buffer, step)
 	if kept := c.Traits(task.Task{}).Makes; kept > 0 {
 		rows = min(rows, kept)

@@ -129,6 +129,9 @@ func (c *Config) validateLearner() error {
 	if err := c.validateBonus(s); err != nil {
 		return err
 	}
+	if err := c.validateData(s); err != nil {
+		return err
+	}
 	if icm := c.Relevance.Of("curiosity"); relevance.Looks(icm, c.Sight()) && slices.Contains(c.Functions(), "curiosity") && !s.Discrete {
 		return fmt.Errorf("curiosity.on is %q, which is of actions to choose from, and learner %s acts with numbers: want %q", icm.(relevance.ICMConfig).On, s.Name, relevance.OnLatents)
 	}

@@ -110,6 +110,12 @@ func Rounds(c *config.Config) map[string]relevance.ConfigOfEpisodes {
 func refits(c *config.Config, s *knob.Settings, step int) (n, rows int) {
 	each := max(s.RefitEvery, c.Environment.InLockstep())
 	before, last := step/each, (c.Steps-1)/each
+	if c.Data.Seeds() && step < c.Environment.InLockstep() { // the first one is of the data alone
+		c := *c
+		c.Data = config.Data{Rows: c.Data.Rows}
+		n, rows = refits(&c, s, step)
+		return n + 1, rows + (n+1)*c.Data.Rows
+	}
 	if before >= last {
 		return 0, 0
 	}

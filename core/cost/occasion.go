@@ -44,6 +44,9 @@ func (o *Occasions) end(counted bool) {
 	o.Since, o.spent = 0, 0
 }
 
+// Once says that a phase of env steps that was measured in the present one has no other occasion.
+func (m *Meter) Once(p knob.Phase) { m.occasionsOf(p).spent = 0 }
+
 // perStep is the seconds of an env step; 0 if there was none yet.
 func (o *Occasions) perStep() float64 {
 	if o.Apart.Weight == 0 {

@@ -28,6 +28,7 @@ const NoMember = run.NoMember
 // TypePreviewed are lines of the journal.
 const (
 	TypeStart     = "start"     // Start
+	TypeData      = "data"      // Data
 	TypeEvaluated = "evaluated" // Evaluated
 	TypeDormant   = "dormant"   // Dormant
 	TypeLatents   = "latents"   // Latents

@@ -47,6 +47,9 @@ func (k Knob) UsedBy(method string, has Use) error {
 	if has&k.Use == k.Use {
 		return nil
 	}
+	if k.Use == UsePrior { // which no method has by itself
+		return fmt.Errorf("%s: not used by %s without pinned data: a run begins with some by --data FILE:SHARE", k.Name, method)
+	}
 	names := slices.DeleteFunc(k.Methods(), func(other string) bool { return other == method }) // in another configuration it may
 	if len(names) == 0 {
 		return fmt.Errorf("%s: not used by %s", k.Name, method)

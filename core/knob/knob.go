@@ -99,7 +99,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 // Use is the set of features that a method must have for a knob to have an effect.
 type Use uint16
 
-// The uses. A knob without any is used by every method. The last seven are features of
+// The uses. A knob without any is used by every method. Those from UseUpdates to UseTV are features of
 // learners, each for one knob.
 const (
 	UseGenerator Use = 1 << iota // synthetic transitions
@@ -115,6 +115,7 @@ const (
 	UseTargets                   // a learner whose target networks follow its networks
 	UseEntropy                   // a learner whose loss weighs the entropy of its policy
 	UseTV                        // a learner with discrete actions, as tasks with a TV require
+	UsePrior                     // recorded data that are kept apart
 )
 
 // UseAlways is the use of knobs that every method has.

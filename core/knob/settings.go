@@ -24,6 +24,7 @@ type Settings struct {
 	Tau         float64 `toml:"tau"`
 	Bonus       float64 `toml:"bonus"`
 	Entropy     float64 `toml:"entropy"`
+	Prior       float64 `toml:"prior"`
 	TV          string  `toml:"tv"` // "": TVOff
 
 	RefitEvery     int     `toml:"refit_every"`
@@ -178,6 +179,9 @@ var table = []Knob{
 	Knob{Name: "batch", Symbol: "B", Unit: "rows", Class: ClassBatch, Use: UseBatches, Min: 2, Max: 4096, Scale: ScaleLog, Step: 1,
 		Doc: "transitions in an update; with hold=real, those at r = 0.5"}.
 		count(func(s *Settings) *int { return &s.Batch }),
+	Knob{Name: "prior", Class: ClassBatch, Use: UsePrior, Min: 0, Max: 1, Step: 0.125,
+		Doc: "share of a batch's real transitions that comes from pinned data"}.
+		number(func(s *Settings) *float64 { return &s.Prior }),
 	Knob{Name: "lr_actor", Symbol: "λπ", Typed: "lambda_pi", Class: ClassBatch, Use: UseActor, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the policy (SAC: and of α; PPO: and of the value; DreamerV3: of all networks)"}.
 		number(func(s *Settings) *float64 { return &s.LRActor }),

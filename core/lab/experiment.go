@@ -128,7 +128,7 @@ func (x *experiment) begin(step int) {
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
 	x.refit.fitted = false
-	x.inForce(x.changes.BeginStep(x.config.Generates() && x.config.Reaches(step, x.Settings.RefitEvery)))
+	x.inForce(x.changes.BeginStep(x.config.Refits(step, x.Settings.RefitEvery)))
 }
 
 // inForce writes a line for changes that are in force now.
@@ -176,19 +176,17 @@ func (x *experiment) reenter(ctx context.Context) error {
 }
 
 // evaluationDue says whether the present env step ends with an evaluation: by the
-// cadence, or because it is the last one.
+// cadence, or because it is the last one, or the first one and has trained on recorded data.
 func (x *experiment) evaluationDue() bool {
 	every := x.config.Evaluation.Every
-	return every > 0 && (x.config.Reaches(x.Step, every) || x.lastStep()) && !x.entersAt(knob.Analyse)
+	pretrained := x.config.Data.Pretrain > 0 && x.Step == x.config.Environment.InLockstep()
+	return every > 0 && (x.config.Reaches(x.Step, every) || x.lastStep() || pretrained) && !x.entersAt(knob.Analyse)
 }
 
 // nextRefit returns the step of the next refit after step, if the run gets beyond it; 0 if
 // the method has none.
 func nextRefit(c *config.Config, s *knob.Settings, step int) int {
-	if !c.Generates() {
-		return 0
-	}
-	return c.RoundUp((step/s.RefitEvery + 1) * s.RefitEvery)
+	return c.NextRefit(step, s.RefitEvery)
 }
 
 // outlook returns what the effect of a change depends on now.

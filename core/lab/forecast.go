@@ -122,7 +122,7 @@ func (x *experiment) goTo(ctx context.Context, envStep int) error {
 // shorten makes small those parts of a run that do not have to be large to be measured.
 func (x *experiment) shorten() {
 	c, s := x.config, &x.Settings
-	c.StartSteps = triedStart
+	c.StartSteps, c.Data = triedStart, config.Data{}
 	c.Evaluation.AnalysedRows, c.Evaluation.AnalyseEvery, c.Evaluation.KeepEvery = 0, 0, 0
 	x.task.EpisodeSteps = min(x.task.EpisodeSteps, x.evaluationSlice())
 	x.steering.schedule = nil

@@ -48,6 +48,9 @@ func New(ctx context.Context, c config.Config, task task.Task, dev device.Device
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	p, err := newParts(&c, task, dev)
+	if err == nil {
+		p, err = p.withData(&c, task)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +154,9 @@ func (x *experiment) start() {
 		s.Obs.Env = program()
 	}
 	x.emit(event.TypeStart, event.NoMember, s)
+	for _, file := range x.parts.files {
+		x.emit(event.TypeData, event.NoMember, file)
+	}
 	x.meter.Pause()
 }
 

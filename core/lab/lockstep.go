@@ -31,7 +31,13 @@ func (x *experiment) ownPhases() (all []phase) {
 			l.units[m.Index], l.ended[m.Index], err = l.of[m.Index].Slice(l.run, l.done)
 			return err
 		}
-		all = append(all, phase{Phase: p.At, doing: p.Doing, due: l.due, slice: l.slice, end: func() error { return nil }})
+		end := func() error {
+			if p.Once {
+				x.meter.Once(p.At)
+			}
+			return nil
+		}
+		all = append(all, phase{Phase: p.At, doing: p.Doing, due: l.due, slice: l.slice, end: end})
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
+	"pgrlab/core/event"
 	"pgrlab/core/experience"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
@@ -21,6 +22,7 @@ type parts struct {
 	turns         []int           // how many members each turn has; nil: one each
 	lend          func(all bool)  // Lend of a device.Divider; nil: the shared parts keep workers of their own
 	device        parker          // to be given back while the run waits; nil: there is no need
+	files         []event.Data    // from which Recorded was read
 }
 
 // newParts returns the real parts, on a device. If the device has several workers, as many

@@ -58,13 +58,25 @@ func restore(c config.Config, task task.Task, folder *run.Folder, p parts, devic
 	if err != nil {
 		return nil, nil, err
 	}
-	r := resuming{folder: folder, said: folder.Said(), begin: func() (*Lab, error) {
+	begin := func(p parts) (*Lab, error) {
 		l, err := newLab(c, task, nil, p, device, now)
 		if err == nil {
 			l.x.tell = how.Say
 		}
 		return l, err
-	}}
+	}
+	r := resuming{folder: folder, said: folder.Said()}
+	r.begin = func() (*Lab, error) {
+		p, err := p.withData(&c, task)
+		if err != nil {
+			return nil, err
+		}
+		return begin(p)
+	}
+	r.blank = r.begin
+	if c.Data.Seeds() { // a checkpoint has their rows, as part of D_real
+		r.blank = func() (*Lab, error) { return begin(p) }
+	}
 	if found, err = r.upTo(r.before(found, c.Steps), how.At); err != nil {
 		return nil, r.said, fmt.Errorf("resume %s: %w", folder.Dir(), err)
 	}
@@ -83,6 +95,7 @@ func restore(c config.Config, task task.Task, folder *run.Folder, p parts, devic
 type resuming struct {
 	folder *run.Folder
 	begin  func() (*Lab, error) // makes a lab at its beginning, without a folder
+	blank  func() (*Lab, error) // makes one for a checkpoint
 	from   run.Header           // the checkpoint in use; zero: the run goes on from its beginning
 	ended  bool                 // some checkpoints contain what only the end of a shorter run has
 	said   []string
@@ -187,7 +200,7 @@ func (r *resuming) load(f run.Found) (*Lab, error) {
 	if err := r.folder.CheckMark(f.Journal); err != nil {
 		return nil, err
 	}
-	l, err := r.begin()
+	l, err := r.blank()
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type Parts struct {
 	Random bool            // actions are random until there is enough to learn from
 	// Explores says that the learner learns from F of synthetic rows, in their notes.
 	Explores bool
+	// Recorded are the rows of data that a replica begins with, one after the other.
+	Recorded []float32
 	// Learner makes a learner; log is what it observes, nil for one that only acts.
 	Learner   func(log *experience.Log, seed uint64) (*agent.Made, error)
 	Generator func(policy agent.Policy, seed uint64) (generative.Generator, error)

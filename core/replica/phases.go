@@ -15,6 +15,7 @@ import (
 type Phase struct {
 	At    knob.Phase
 	Doing string // for errors
+	Once  bool   // only one env step of the run has it, so that its time is not that of others
 	// Due says whether the present env step has the phase; it goes on saying so until the last slice.
 	Due func(now Now) bool
 	// Start begins the phase, if it is due, and returns how many units it has. It is not called if a
@@ -42,6 +43,9 @@ func (r *Replica) newPhases() ([]Phase, error) {
 			return nil, fmt.Errorf("phase %q of a learner comes after %q", p.Name, before.At)
 		}
 		all = append(all, r.learnerPhase(at, p)) // 7, for a learner that works after the step
+	}
+	if r.Config.Data.Pretrain > 0 {
+		all = append(all, r.pretrain()) // 7, on recorded data
 	}
 	return append(all, r.Rounds.phase()), nil // 3, for an F that learns in rounds from the env steps it met
 }

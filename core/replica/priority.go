@@ -15,7 +15,11 @@ func (r *Replica) sampleBatch(now Now, b *replay.Batch, mix replay.Mix) error {
 	if r.priorities != nil {
 		return r.priorities.Sample(b, r.Real, r.beta(now), r.Updates)
 	}
-	return r.mixer.Sample(b, mix, r.Real, r.Synthetic, r.Updates)
+	if err := r.mixer.Sample(b, mix, r.Real, r.Synthetic, r.Updates); err != nil {
+		return err
+	}
+	r.samplePrior(now, b, mix)
+	return nil
 }
 
 // prioritise sets the priorities of the transitions in the batch that was just trained on. The

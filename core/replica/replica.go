@@ -69,6 +69,7 @@ type Replica struct {
 
 	World      *source.Copies
 	priorities *replay.Prioritized // of Real; nil: all rows are drawn alike
+	prior      *replay.Ring        // pinned data; nil: there are none
 	mixer      replay.Mixer
 	streams    streams
 	episodes   []uint64     // of acting
@@ -78,6 +79,7 @@ type Replica struct {
 	working    agent.Work
 	updated    [1]agent.UpdateResult
 	curious    []float32     // bonus or priorities of a batch
+	drawn      []int         // of the pinned data, for a batch
 	scratch    *replay.Batch // memory for scoring
 	newest     *replay.Batch // the env step, for a learner that observes it with a bonus; else nil
 	owned      []owned
@@ -110,6 +112,7 @@ type State struct {
 // streams are a replica's random numbers by what they are for.
 type streams struct {
 	explore rng.Stream // random actions, by env step
+	prior   rng.Stream // pinned data in batches, by critic update
 	replay  rng.Stream // batches, by critic update
 	models  rng.Stream // batches of relevance functions that learn: by update, in streams of their names
 	dormant rng.Stream // states of the dormant ratio, by evaluation
@@ -120,7 +123,7 @@ type streams struct {
 func newStreams(seed uint64) streams {
 	s := rng.New(seed, "lab")
 	return streams{
-		explore: s.Sub("explore"), replay: s.Sub("replay"), models: s,
+		explore: s.Sub("explore"), replay: s.Sub("replay"), prior: s.Sub("prior"), models: s,
 		dormant: s.Sub("dormant"), scores: s.Sub("scores"),
 		preview: s.Sub("preview"),
 	}
@@ -180,6 +183,7 @@ func (r *Replica) build() (err error) {
 		r.priorities = replay.NewPrioritized(config.Priorities, r.streams.replay.Sub("priority"))
 		r.own("priorities", r.priorities)
 	}
+	r.takeData()
 	r.scratch = replay.NewBatch(shape, inspect.ScoreRows)
 	r.scratch.Ages = make([]float32, inspect.ScoreRows)
 	r.Real.Ages()

@@ -76,9 +76,9 @@ func (r *Replica) Fused() bool {
 	return r.Agent.Batches != nil && r.Agent.Batches.Fused() && !r.looksAtBatches()
 }
 
-// looksAtBatches says whether the method looks at batches.
+// looksAtBatches says whether the method looks at batches, or fills a part of them itself.
 func (r *Replica) looksAtBatches() bool {
-	return r.Config.Replay.Prioritized() || r.Config.Bonus.Given()
+	return r.Config.Replay.Prioritized() || r.Config.Bonus.Given() || r.prior != nil
 }
 
 // SourceSize describes what the agent will be asked for if its batches are sampled for it; nil

@@ -17,7 +17,8 @@ type Episodes struct {
 }
 
 // Episodes reads from the journal which transitions of a member follow one another. Every env step gave
-// one row for each copy; first is the number of rows that are older than those of t.
+// one row for each copy; first is the number of such rows that are older than those of t. It is negative
+// where t begins with so many rows of data that the run began with: they are of episode -1.
 func (r *Run) Episodes(t Transitions, member, copies, first int) (*Episodes, error) {
 	ends := make([][]int, copies) // the env steps after which episodes were over, by copy
 	err := Lines(r.Dir, func(e run.Entry, values []Scalar) error {
@@ -52,6 +53,10 @@ func (r *Run) Episodes(t Transitions, member, copies, first int) (*Episodes, err
 	obs, act := t.Sizes()
 	all := &Episodes{Number: make([]int32, t.Len()), Cut: make([]float32, t.Len())}
 	for i := range t.Len() {
+		if first+i < 0 { // of data that the run began with
+			all.Number[i], all.Cut[i] = -1, 1-t.Row(i)[2*obs+act+1]
+			continue
+		}
 		of, step := (first+i)%copies, (first+i)/copies+1
 		k, last := slices.BinarySearch(ends[of], step)
 		all.Number[i] = int32(of + k*copies)

@@ -14,6 +14,7 @@ import (
 	"pgrlab/tui/command/analyse"
 	"pgrlab/tui/command/attach"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/data"
 	"pgrlab/tui/command/env"
 	"pgrlab/tui/command/forks"
 	"pgrlab/tui/command/machine"
@@ -66,7 +67,7 @@ func newRoot(d cli.Deps) *cobra.Command {
 	root.SetHelpCommand(cli.HelpCommand())
 	root.AddCommand(task.Command(d), session.TrainCommand(d), forks.TrainCommand(), forks.Command(), report.Command(d), report.ExportCommand(d), report.CardCommand(d), listCommand(d), presetCommand(d), machine.DoctorCommand(d), machine.BenchCommand(d),
 		traceCommand(d), replay.Command(d), watch.Command(d), analyse.Command(d), journalCommand(), versionCommand(d))
-	root.AddCommand(env.Command(d), env.AdapterCommand(d))
+	root.AddCommand(env.Command(d), env.AdapterCommand(d), data.Command(), data.AdapterCommand())
 	root.AddCommand(sweep.Command(d, func() *cobra.Command { return newRoot(d) }), attach.Command(d), attach.ServeCommand(), attach.PsCommand(), attach.StopCommand(), attach.PauseCommand(), attach.ParkCommand(), attach.ResumeCommand(), attach.CheckpointCommand(), completionCommand(), manCommand(d), licencesCommand())
 	root.InitDefaultHelpCmd()
 	addCompletions(d, root)

@@ -15,7 +15,7 @@ import (
 // the command, and it lies in this folder or in one below it.
 func TestACommandIsInTheFileOfItsName(t *testing.T) {
 	elsewhere := map[string]string{
-		"train-forks": "forks/trainforks.go", "help": "cli/help.go", "env-adapter": "env/env.go",
+		"train-forks": "forks/trainforks.go", "help": "cli/help.go", "env-adapter": "env/env.go", "data": "data/data.go", "data-adapter": "data/data.go",
 		"stop": "attach/control.go", "pause": "attach/control.go", "park": "attach/control.go", "resume": "attach/control.go", "checkpoint": "attach/control.go",
 	}
 	root := newRoot(commandtest.Deps())

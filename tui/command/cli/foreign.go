@@ -23,7 +23,7 @@ var foreign = []struct {
 	{[]string{"env", "env-id", "env-name", "environment", "gym"}, "task", "tasks are named with --task T, of pgrlab list tasks, or gym:ID for those of Gymnasium"},
 	{[]string{"algo", "algorithm", "agent", "model"}, "method", "--method M, of pgrlab list methods"},
 	{[]string{"total-timesteps", "timesteps", "num-steps", "max-steps", "num-env-steps"}, "steps", "--steps N"},
-	{[]string{"data", "dataset", "offline"}, "set", "a run learns from what it collects itself, and reads no data sets"},
+	{[]string{"dataset", "offline"}, "data", "--data FILE begins with recorded transitions (pgrlab data check)"},
 }
 
 // foreignFlag says what a command has in place of another program's flag; "" if nothing is known.

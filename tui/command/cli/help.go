@@ -22,11 +22,12 @@ const (
 	WhatToRun   = "What to run"
 	HowToRun    = "How to run it"
 	OfPrograms  = "Environments of other programs"
+	OfData      = "Recorded data"
 	WhereToKeep = "Where to keep it"
 )
 
 // groups are the headings in the order in which they are shown.
-var groups = []string{WhatToRun, HowToRun, OfPrograms, WhereToKeep}
+var groups = []string{WhatToRun, HowToRun, OfData, OfPrograms, WhereToKeep}
 
 // SetGroup puts flags under a heading of --help.
 func SetGroup(f *pflag.FlagSet, heading string, names ...string) {

@@ -208,14 +208,41 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 			}
 		case d.Key == "device" || d.Key == "precision":
 			words = append(words, "--"+d.Key+" "+shell.Word(value))
-		case strings.HasPrefix(d.Key, ofPrograms): // below
+		case strings.HasPrefix(d.Key, ofPrograms) || strings.HasPrefix(d.Key, "data."): // below
 		case d.Key == "members":
 			words = append(words, "--members "+shell.Word(value))
 		case d.Key != "seed" && d.Key != "generator.slice":
 			words = append(words, "--set "+d.Key+"="+assignable(value))
 		}
 	}
+	words = append(words, recorded(c)...)
 	return strings.Join(append(words, started(c.Environment.Outside)...), " ")
+}
+
+// recorded are the flags about the data that the run began with.
+func recorded(c config.Config) (words []string) {
+	d := c.Data
+	for _, file := range d.Files {
+		if d.Pinned() {
+			file = fmt.Sprintf("%s:%g", file, c.Knobs.Prior)
+		}
+		words = append(words, "--data "+shell.Word(file))
+	}
+	for _, bounds := range []struct {
+		flag   string
+		values []float64
+	}{{"act-low", d.ActLow}, {"act-high", d.ActHigh}} {
+		if len(bounds.values) > 0 {
+			words = append(words, "--"+bounds.flag+" "+strings.ReplaceAll(strings.Trim(fmt.Sprint(bounds.values), "[]"), " ", ","))
+		}
+	}
+	if d.Done != "" {
+		words = append(words, "--done "+d.Done)
+	}
+	if d.Pretrain > 0 {
+		words = append(words, fmt.Sprintf("--pretrain %d", d.Pretrain))
+	}
+	return words
 }
 
 // started are the flags that say how the program of a task is started.

@@ -251,6 +251,9 @@ func (r *exportRequest) transitions(d cli.Deps, of *report.Run) (report.Transiti
 	if !ok {
 		return rows, nil, nil
 	}
+	if saved.Config.Data.Seeds() {
+		first -= saved.Config.Data.Rows
+	}
 	episodes, err := of.Episodes(rows, r.member, saved.Config.Environment.InLockstep(), first)
 	return rows, episodes, err
 }

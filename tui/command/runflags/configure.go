@@ -124,7 +124,7 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	if found, err = found.Played(c.Played()); err != nil {
 		return c, found, err
 	}
-	return c, found, nil
+	return c, found, r.record(&c, found)
 }
 
 // turn applies the knobs of --set and --at.

@@ -22,6 +22,7 @@ type Flags struct {
 	Device, precision, GPUMem   string
 	Threads                     int
 	Set, At                     []string
+	Data                        Data     // recorded, that the run begins with
 	Vary                        []string // the values of a sweep's --vary that this run has, each as KEY=VALUE
 	Out                         string
 	schedule                    string
@@ -50,7 +51,9 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.StringArrayVar(&r.Set, "set", nil, SetUsage)
 	f.StringArrayVar(&r.At, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable; VALUE! redoes at once what depends on the knob")
 	f.StringVar(&r.schedule, "schedule", "", "`DIR|FILE` turn the knobs as in the journal of another run")
+	r.Data.Bind(f)
 	cli.SetGroup(f, cli.WhatToRun, "preset", "task", "env", "method", "scale", "set", "at", "schedule")
+	cli.SetGroup(f, cli.OfData, OfData...)
 	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed: the same seed gives the same run")
 	cli.CountIn(f, &r.members, "members", 1, 1, 1000, "`K` agents to train in lockstep, with seeds N, N+1, …; every change applies to all of them")
 	cli.CountIn(f, &r.Steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps, such as 20000, 20k or 1.5M (default: the scale's); with --resume: a larger number")

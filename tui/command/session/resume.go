@@ -25,10 +25,10 @@ import (
 // reopen resumes a run instead of beginning one. The run's configuration is fixed; only where and
 // how it is computed may be chosen.
 func reopen(d cli.Deps, r *runflags.Flags, h *heir) (*session, error) {
-	for _, name := range []string{
+	for _, name := range append([]string{
 		"preset", "task", "method", "scale", "set", "at", "seed", "members", "out", "schedule",
 		"observation", "action-repeat", "tv", "env", "env-arg", "act-bound", "episode-steps",
-	} {
+	}, runflags.OfData...) {
 		if r.Changed(name) {
 			return nil, cli.Usagef("--resume goes on with the run as it is, or with more --steps: without --%s (pgrlab fork changes a run)", name)
 		}

@@ -54,6 +54,7 @@ type sweepFlags struct {
 	own        own          // what tasks of files are made from
 	commands   []string     // programs that simulate tasks
 	outside    task.Outside // how programs of tasks are started
+	data       runflags.Data
 	changed    func(string) bool
 }
 
@@ -163,6 +164,8 @@ not ended.`,
 	cli.CountIn(flags, &f.runsPerJob, "runs-per-job", 1, 1, maxRunsPerJob, "`N` runs in each Slurm job, side by side on what the job is given, such as one GPU")
 	flags.StringVar(&f.profile, "profile", "", "`NAME` profile with options of sbatch, which come before those of --sbatch: [profile.NAME] in settings.toml")
 	flags.StringArrayVar(&f.ssh, "ssh", nil, "`OPTION` for ssh with --on ssh:…, in one word, such as -oProxyJump=gate; repeatable")
+	f.data.Bind(flags)
+	cli.SetGroup(flags, cli.OfData, runflags.OfData...)
 	cli.SetGroup(flags, cli.OfPrograms, cli.BindOutside(flags, &f.outside)...)
 	f.changed = flags.Changed
 	c.AddCommand(sweepJobCommand(root), workerCommand(), statusCommand(), cancelCommand(), requeueCommand(), pokeCommand())
@@ -312,9 +315,9 @@ func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uin
 // flags are the flags of a run of the grid.
 func (f *sweepFlags) flags(problem, method string, v variant, seed uint64) runflags.Flags {
 	r := runflags.Flags{Preset: f.preset, Task: problem, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
-		Set: f.set, Vary: v, At: f.at, Device: f.device, Outside: f.outside,
+		Set: f.set, Vary: v, At: f.at, Device: f.device, Outside: f.outside, Data: f.data,
 		Changed: func(name string) bool {
-			return name == "seed" || (name == "steps" || name == "tv" || slices.Contains(runflags.OfPrograms, name)) && f.changed(name)
+			return name == "seed" || (name == "steps" || name == "tv" || slices.Contains(runflags.OfPrograms, name) || slices.Contains(runflags.OfData, name)) && f.changed(name)
 		}}
 	r.Environment.Observation, r.Environment.TV = f.observation, f.tv
 	return r
