@@ -93,6 +93,9 @@ func (f *File) superblock(at uint64) error {
 		c.skip(f.offsets) // the name of the root group
 	}
 	f.root = c.address()
+	if version >= 2 {
+		c.skip(4) // checksum
+	}
 	switch {
 	case c.err != nil:
 		return c.err
@@ -100,7 +103,7 @@ func (f *File) superblock(at uint64) error {
 		return damaged("it begins after its end")
 	case end > f.size: // it does not count from base
 		return fmt.Errorf("the file is cut off: it has %d of its %d bytes", f.size, end)
-	case version >= 2 && !f.sealed(text[:len(text)-len(c.rest)+4]):
+	case version >= 2 && !f.sealed(text[:len(text)-len(c.rest)]):
 		return damaged("its superblock has another checksum")
 	}
 	return nil
