@@ -82,7 +82,10 @@ func (f *File) superblock(at uint64) error {
 	default:
 		return fmt.Errorf("a superblock of version %d, which is newer than this reader", version)
 	}
-	if c.err == nil && (!wide(f.offsets) || !wide(f.lengths)) {
+	if c.err != nil {
+		return c.err
+	}
+	if !wide(f.offsets) || !wide(f.lengths) {
 		return damaged(fmt.Sprintf("addresses of %d bytes and sizes of %d", f.offsets, f.lengths))
 	}
 	f.base = c.address()
