@@ -193,6 +193,8 @@ func remark(body any) (kind, text string, warning bool) {
 			seeds = fmt.Sprintf("seeds %d-%d", b.Seed, b.Seed+uint64(b.Members)-1)
 		}
 		return "start", fmt.Sprintf("%s %s %s, %s, %s", b.Task, b.Method, b.Scale, seeds, b.Device), false
+	case event.Data:
+		return "data", b.Text(), false
 	case event.Failed:
 		return "failed", b.Error, true
 	case event.Done:

@@ -48,6 +48,9 @@ func TestTheCommandsOfData(t *testing.T) {
 			words = append(words, "--set", "generator_steps=10", "--set", "samples=50")
 		}
 		out := do(0, words...)
+		if words[0] == "train" && slices.Contains(words, "--data") && !strings.Contains(out, "data: first.npz, ") {
+			t.Errorf("%s: nothing about the data in %s", line, out)
+		}
 		if into != "" {
 			if err := os.WriteFile(into, []byte(out), 0o644); err != nil {
 				t.Fatal(err)

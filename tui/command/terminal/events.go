@@ -36,6 +36,8 @@ func eventText(e event.Event) string {
 		return fmt.Sprintf("change %d: %s in force", b.ID, b.Knob)
 	case event.Refused:
 		return fmt.Sprintf("refused %s=%s: %s", b.Knob, b.Value, b.Reason)
+	case event.Data:
+		return "data: " + b.Text()
 	case event.Noted:
 		return "note: " + b.Text
 	case event.Device:
