@@ -13,18 +13,18 @@ import (
 	"pgrlab/core/version"
 )
 
-// Policy returns the policy of a run's first member at the checkpoint, as SavePolicy of its learner
+// Policy returns the policy of a member of a run at the checkpoint, as SavePolicy of its learner
 // writes it, and the step of the checkpoint. It reads none of the data, and the run may go on
 // meanwhile.
-func (s Run) Policy(task task.Task, dev device.Device) (saved []byte, step int, err error) {
-	err = checkpoint.Contained(func() error { saved, step, err = s.policy(task, dev); return err })
+func (s Run) Policy(task task.Task, dev device.Device, member int) (saved []byte, step int, err error) {
+	err = checkpoint.Contained(func() error { saved, step, err = s.policy(task, dev, member); return err })
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the policy in the checkpoint of %s: %w", s.Dir, err)
 	}
 	return saved, step, nil
 }
 
-func (s Run) policy(task task.Task, dev device.Device) ([]byte, int, error) {
+func (s Run) policy(task task.Task, dev device.Device, member int) ([]byte, int, error) {
 	path, err := s.checkpoint()
 	if err != nil {
 		return nil, 0, err
@@ -41,7 +41,7 @@ func (s Run) policy(task task.Task, dev device.Device) ([]byte, int, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s %w", path, err)
 	}
-	section, ok := c.Section("0/" + replica.SectionAgent)
+	section, ok := c.Section(fmt.Sprintf("%d/%s", member, replica.SectionAgent))
 	if !ok {
 		return nil, 0, version.ErrOther
 	}

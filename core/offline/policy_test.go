@@ -21,15 +21,15 @@ func TestThePolicyOfACheckpoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dev := tiny.Device(t)
 			saved, world := savedOf(t, c, dev)
-			file := run.PolicyName
+			file, member := run.PolicyName, c.Members-1
 			if c.Members > 1 {
-				file = "policy-0.bin"
+				file = "policy-1.bin"
 			}
 			left, err := os.ReadFile(filepath.Join(saved.Dir, file))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, step, err := saved.Policy(world, dev)
+			got, step, err := saved.Policy(world, dev, member)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestThePolicyOfACheckpoint(t *testing.T) {
 		})
 	}
 	none := offline.Run{Config: tiny.Config(), Dir: t.TempDir(), Step: -1}
-	if _, _, err := none.Policy(tiny.Task(), tiny.Device(t)); err == nil || err.Error() != "read the policy in the checkpoint of "+none.Dir+": it has no checkpoint yet: pgrlab checkpoint saves one while the run goes on" {
+	if _, _, err := none.Policy(tiny.Task(), tiny.Device(t), 0); err == nil || err.Error() != "read the policy in the checkpoint of "+none.Dir+": it has no checkpoint yet: pgrlab checkpoint saves one while the run goes on" {
 		t.Errorf("without a checkpoint: %v", err)
 	}
 }

@@ -2,7 +2,9 @@ package program
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -69,8 +71,17 @@ func TestTheCommandsOfResults(t *testing.T) {
 		archive.Close()
 	}
 	aHubCard(t)
-	os.WriteFile("README.md", []byte("# mine\n"), 0o644)
 	var said strings.Builder
+	if status, _ := pgrlab(t, d, &said, "export", "runs/a", "--onnx", "--step", "150", "--out", "saved.onnx"); status != 0 {
+		t.Fatal(&said)
+	}
+	left, err := os.ReadFile("policy.onnx")
+	saved, other := os.ReadFile("saved.onnx")
+	if err := errors.Join(err, other); err != nil || !bytes.Equal(left, saved) {
+		t.Errorf("the policy in the last checkpoint is another one than that of the end (%v)", err)
+	}
+	os.WriteFile("README.md", []byte("# mine\n"), 0o644)
+	said.Reset()
 	if status, _ := pgrlab(t, d, &said, "card", "runs/a", "--hub", "--out", "."); status != 2 || !strings.Contains(said.String(), "it has a README.md that is no card of pgrlab") {
 		t.Errorf("status %d: %s", status, &said)
 	}

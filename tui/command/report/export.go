@@ -57,9 +57,11 @@ func ExportCommand(d cli.Deps) *cobra.Command {
                          in the bounds of the task
   --weights              the policy as safetensors, in PyTorch's layout [out,in];
                          --show-loader prints a short Python program that reads it
-  --buffer real|syn      transitions of the last checkpoint, or that of --step, as npz
-                         under D4RL's names: timeouts are 1 where the data are cut, which
-                         is after every row of syn; real has episode, if known`,
+  --buffer real|syn      transitions of the last checkpoint as npz, under D4RL's names:
+                         timeouts are 1 where the data are cut, which is after every row
+                         of syn; real has episode, if known
+A run that has not ended has the policy of its last checkpoint. --step takes the policy
+or the transitions of another checkpoint.`,
 		Example: `  pgrlab export runs/a --format csv-wide > a.csv
   pgrlab export runs/a --format tensorboard --out tb && tensorboard --logdir tb
   pgrlab export runs/a --uploader > upload.py && python3 upload.py wandb
@@ -86,7 +88,7 @@ func ExportCommand(d cli.Deps) *cobra.Command {
 	f.BoolVar(&r.loader, "show-loader", false, "print a program that reads the exported weights")
 	f.StringVar(&r.buffer, "buffer", "", "`real|syn` export real or synthetic transitions")
 	cli.CountVar(f, &r.member, "member", -1, 0, "`I` with --onnx, --weights or --buffer: member of a cohort, from 0")
-	cli.CountVar(f, &r.step, "step", -1, 0, "`N` with --buffer: step of the checkpoint (default: the latest)")
+	cli.CountVar(f, &r.step, "step", -1, 0, "`N` with --onnx, --weights or --buffer: step of the checkpoint (default: the latest)")
 	f.StringVar(&r.out, "out", "", "`PATH` where to write (default: stdout for csv, else a name made from the run's, in this folder)")
 	return c
 }
@@ -119,8 +121,8 @@ func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writ
 		return err
 	case len(args) == 0:
 		return cli.Usagef("export: needs one run folder: see pgrlab export --help")
-	case r.step >= 0 && r.buffer == "":
-		return cli.Usagef("export: --step goes with --buffer: leave it out")
+	case r.step >= 0 && r.buffer == "" && !r.onnx && !r.weights:
+		return cli.Usagef("export: --step goes with --onnx, --weights and --buffer: leave it out")
 	case r.member >= 0 && r.format != "":
 		return cli.Usagef("export: --member goes with --onnx, --weights and --buffer: leave it out")
 	case r.format != "" && !slices.Contains(formats, r.format):
@@ -200,7 +202,7 @@ func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writ
 
 // policy writes the policy of a member.
 func (r *exportRequest) policy(d cli.Deps, of *report.Run, base string, stderr io.Writer) error {
-	saved, err := openPolicy(of, r.member)
+	saved, err := policyOf(d, of, r.member, r.step)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func TestWeightsSayTheStepOfTheirEnd(t *testing.T) {
 	dir := t.TempDir()
 	savePolicy(t, filepath.Join(dir, run.PolicyName))
 	for done, want := range map[bool]string{true: "7000", false: ""} {
-		p, err := openPolicy(&report.Run{Dir: dir, Task: "t", Step: 7000, Done: done, Members: []report.Member{{Seed: 1}}}, 0)
+		p, err := policyOf(cli.Deps{}, &report.Run{Dir: dir, Task: "t", Step: 7000, Done: done, Members: []report.Member{{Seed: 1}}}, 0, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestWeightsOfMembers(t *testing.T) {
 	}
 	for member, want := range map[int]string{-1: "m-member0.safetensors\n", 1: "m-member1.safetensors\n"} {
 		var said strings.Builder
-		r := exportRequest{weights: true, member: member}
+		r := exportRequest{weights: true, member: member, step: -1}
 		if err := r.write(cli.Deps{}, &report.Run{Dir: "m", Members: make([]report.Member, 2)}, io.Discard, &said); err != nil || said.String() != want {
 			t.Errorf("member %d: %q, %v", member, said.String(), err)
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"pgrlab/core/policy"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
 )
@@ -53,10 +55,19 @@ type savedPolicy struct {
 	about map[string]string // metadata of what is made from it
 }
 
-// openPolicy opens what a run saved as the policy of a member.
-func openPolicy(of *report.Run, member int) (*savedPolicy, error) {
+// policyOf is the policy of a member: that of the checkpoint of a step or, if step is negative, what the run saved
+// at its end. A run that has not ended, or goes on after an end, has that of its last checkpoint.
+func policyOf(d cli.Deps, of *report.Run, member, step int) (*savedPolicy, error) {
 	if member < 0 || member >= len(of.Members) {
 		return nil, cli.Usagef("%s: it has no member %d, but %d of them, from 0", of.Dir, member, len(of.Members))
+	}
+	about := map[string]string{"task": of.Task, "method": of.Method, "seed": strconv.FormatUint(of.Members[member].Seed, 10), "program": "pgrlab " + of.Version}
+	found, err := run.Checkpoints(of.Dir)
+	if len(found) > 0 && (step >= 0 || !of.Done) {
+		return inCheckpoint(d, of.Dir, member, step, about)
+	}
+	if step >= 0 {
+		return nil, cmp.Or(err, fmt.Errorf("%s: it has no checkpoint yet", of.Dir))
 	}
 	name := run.PolicyName
 	if len(of.Members) > 1 {
@@ -64,16 +75,38 @@ func openPolicy(of *report.Run, member int) (*savedPolicy, error) {
 	}
 	file, err := run.OpenFile(of.Dir, name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no %s: a run writes it when it ends", of.Dir, name)
+		return nil, fmt.Errorf("%s: there is no %s: a run writes it when it ends, and there is no checkpoint yet: pgrlab checkpoint %s saves one", of.Dir, name, shell.Word(of.Dir))
 	}
 	if err != nil {
 		return nil, err
 	}
-	about := map[string]string{"task": of.Task, "method": of.Method, "seed": strconv.FormatUint(of.Members[member].Seed, 10), "program": "pgrlab " + of.Version}
 	if of.Done { // a run that was resumed has the policy of an earlier end, whose step is not known
 		about["step"] = strconv.Itoa(of.Step)
 	}
 	return &savedPolicy{file, filepath.Join(of.Dir, name), about}, nil
+}
+
+// inCheckpoint is the policy in a checkpoint.
+func inCheckpoint(d cli.Deps, dir string, member, step int, about map[string]string) (*savedPolicy, error) {
+	saved, err := rundir.Saved(dir, step)
+	if err != nil {
+		return nil, err
+	}
+	task, err := d.TaskIn(dir, saved.Config.Task, saved.Config.Environment)
+	if err != nil {
+		return nil, err
+	}
+	device, err := d.Device(cli.DeviceRequest{Threads: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer device.Close()
+	text, at, err := saved.Policy(task, device, member)
+	if err != nil {
+		return nil, err
+	}
+	about["step"] = strconv.Itoa(at)
+	return &savedPolicy{io.NopCloser(bytes.NewReader(text)), fmt.Sprintf("%s at step %s", dir, report.Count(at)), about}, nil
 }
 
 // A writer writes an export, all of which is in memory: what cannot be made replaces no file.

@@ -55,7 +55,7 @@ func (h *hubRequest) write(d cli.Deps, p *page, stderr io.Writer) error {
 	if !p.Done {
 		return fmt.Errorf("%s: it has not ended, and a run writes its policy when it ends", p.Dir)
 	}
-	saved, err := openPolicy(p.Run, member)
+	saved, err := policyOf(d, p.Run, member, -1)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (h *hubRequest) policies(d cli.Deps, p *page, member int, stderr io.Writer)
 		{endingWeights, (*savedPolicy).weights},
 	} {
 		var write writer
-		saved, err := openPolicy(p.Run, member)
+		saved, err := policyOf(d, p.Run, member, -1)
 		if err == nil {
 			write, err = kind.make(saved)
 			saved.Close()

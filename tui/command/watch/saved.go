@@ -83,7 +83,7 @@ func inFile(path, dir string, c config.Config) *savedPolicy {
 // inCheckpoint is the policy of a checkpoint.
 func inCheckpoint(s offline.Run) *savedPolicy {
 	return &savedPolicy{s.Config, s.Dir, func(own task.Task, device cli.Device) (io.ReadCloser, string, error) {
-		text, step, err := s.Policy(own, device)
+		text, step, err := s.Policy(own, device, 0)
 		return io.NopCloser(bytes.NewReader(text)), fmt.Sprintf("%s at step %s", s.Dir, report.Count(step)), err
 	}}
 }
