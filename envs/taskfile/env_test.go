@@ -1,0 +1,134 @@
+package taskfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/envs"
+)
+
+// A state that is saved late in a long episode goes on bit for bit, with the goal that the start has
+// chosen, with activations, and with what formulas know of the step before.
+func TestStatesAreWhole(t *testing.T) {
+	file := pole(t,
+		[3]string{"pole.xml", "<worldbody>", `<worldbody><body name="goal" mocap="true"><site name="goal"/></body>`},
+		[3]string{"pole.xml", "<motor ", `<general dyntype="filter" dynprm=".1" `},
+		[3]string{"pole.toml", "episode_steps = 500", "episode_steps = 3000"},
+		[3]string{"pole.toml", `"qvel"]`, `"qvel - prev.qvel", 'site("goal")', "act", "time", "step", 'subtree_vel("pole")']`},
+		[3]string{"pole.toml", `terminate = "abs(qpos[0]) > 1.75"`, ``},
+		[3]string{"pole.toml", "[reset]", "[reset]\nmocap_pos = \"uniform(-1, 1)\"\nsettle = 3"},
+	)
+	task, err := load(t, file).Task.With(envs.Options{Repeat: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	makeEnv := func() *envs.Env {
+		e, err := task.New(5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { e.Close() })
+		return e
+	}
+	one, other := makeEnv(), makeEnv()
+	obs, again := make([]float32, task.ObsSize), make([]float32, task.ObsSize)
+	step := func(e *envs.Env, i int, obs []float32) (float64, bool) {
+		t.Helper()
+		r, _, truncated, err := e.Step([]float32{float32(i%7)/3 - 1}, obs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, truncated
+	}
+	if err := one.Reset(2, obs); err != nil {
+		t.Fatal(err)
+	}
+	goal := slices.Clone(obs[5:8])
+	for i := range 1200 {
+		step(one, i, obs)
+	}
+	var state bytes.Buffer
+	if err := errors.Join(one.Save(&state), other.Reset(0, again), other.Load(&state)); err != nil {
+		t.Fatal(err)
+	}
+	for i := 1200; i < 1500; i++ {
+		r, ended := step(one, i, obs)
+		if s, over := step(other, i, again); r != s || ended != over || ended != (i == 1499) || !slices.Equal(obs, again) {
+			t.Fatalf("step %d: %v %v, and after loading %v %v", i, obs, r, again, s)
+		}
+	}
+	if !slices.Equal(obs[5:8], goal) || goal[0] == 0 || obs[10] != 3000 || obs[9] != float32(3000*.01) {
+		t.Errorf("goal %v, at the end %v", goal, obs)
+	}
+}
+
+// The words of a line of a trace: a formula sees the state that the line shows.
+func TestFormulasSeeTheState(t *testing.T) {
+	f := load(t, pole(t, [3]string{"pole.toml", `"qvel"]`, `"qvel", "ctrl", "prev.qpos", "qpos0 + 1", 'xpos("cart")', 'geom("floor")', "qacc"]`}))
+	var before []float64
+	for _, text := range strings.Split(strings.TrimSpace(trace(t, f, 50)), "\n") {
+		var line struct {
+			Step                    int
+			Obs, Action, QPos, QVel []float64
+		}
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err)
+		}
+		o := line.Obs
+		switch {
+		case line.Step == 0 && (o[0] != line.QPos[0] || !slices.Equal(o[3:5], line.QVel) || !slices.Equal(o[6:8], line.QPos)):
+			t.Fatalf("%s", text)
+		case line.Step > 0 && (o[5] != line.Action[0] || o[6] != before[0]):
+			t.Fatalf("%s after %v", text, before)
+		case o[8] != 1 || o[10] != o[0] || o[12] != 1 || o[13] != 0 || line.Step > 0 && o[16] == 0:
+			t.Fatalf("%s", text)
+		}
+		before = o
+	}
+}
+
+// Copies that are stepped together, in several goroutines, do as copies alone.
+func TestCopiesTogether(t *testing.T) {
+	task := load(t, pole(t, [3]string{"pole.toml", `"qvel"]`, `"qvel - prev.qvel"]`})).Task
+	const copies = 6
+	all, err := task.NewVec(copies, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	one, err := task.New(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	obs, actions, rewards, ended := make([]float32, copies*task.ObsSize), make([]float32, copies), make([]float64, copies), make([]bool, copies)
+	var seen [copies][]float32
+	if err := all.Reset(0, obs); err != nil {
+		t.Fatal(err)
+	}
+	for step := range 40 {
+		for i := range copies {
+			seen[i] = append(seen[i], obs[i*task.ObsSize:(i+1)*task.ObsSize]...)
+			actions[i] = float32((step+i)%5)/2 - 1
+		}
+		if err := all.Step(actions, obs, rewards, ended); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range copies {
+		var alone []float32
+		own := make([]float32, task.ObsSize)
+		err := one.Reset(uint64(i), own)
+		for step := 0; step < 40 && err == nil; step++ {
+			alone = append(alone, own...)
+			_, _, _, err = one.Step([]float32{float32((step+i)%5)/2 - 1}, own)
+		}
+		if err != nil || !slices.Equal(alone, seen[i]) {
+			t.Errorf("copy %d differs, %v", i, err)
+		}
+	}
+}
