@@ -36,13 +36,6 @@ type more struct {
 // the encoder's output for the batch if the encoder has stepped since; otherwise the agent
 // that loads the file repeats the part of the update that was done.
 func (x *Agent) Save(w io.Writer) error {
-	if err := x.save(w); err != nil {
-		return fmt.Errorf("save agent: %w", err)
-	}
-	return nil
-}
-
-func (x *Agent) save(w io.Writer) error {
 	c := counters{Updates: x.updates, Size: uint64(x.now.mix.Size())}
 	var features []*op.Tensor
 	if c.Size > 0 {
@@ -95,20 +88,13 @@ func (u *updater) kept() []*op.Tensor {
 	return []*op.Tensor{u.features}
 }
 
-// Load reads what Save wrote for the same configuration; learning goes on as if it had not
-// stopped. It reads no byte beyond. On an error the agent must not be used any further.
-func (x *Agent) Load(r io.Reader) error {
-	if err := x.load(r); err != nil {
-		return fmt.Errorf("load agent: %w", err)
-	}
-	return nil
-}
-
 // maxSize bounds the batch of a saved update: a file can hold any size and still have a valid
 // checksum.
 const maxSize = 1 << 14
 
-func (x *Agent) load(r io.Reader) error {
+// Load reads what Save wrote for the same configuration; learning goes on as if it had not
+// stopped. It reads no byte beyond. On an error the agent must not be used any further.
+func (x *Agent) Load(r io.Reader) error {
 	c, also, taken, err := readCounters(r)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package drqv2
 
 import (
-	"fmt"
 	"io"
 
 	"pgrlab/core/agent"
@@ -69,10 +68,7 @@ func (l *Latent) Save(w io.Writer) error {
 	if err := l.Agent.Save(w); err != nil {
 		return err
 	}
-	if err := l.encoded.Save(w); err != nil {
-		return fmt.Errorf("save agent: %w", err)
-	}
-	return nil
+	return l.encoded.Save(w)
 }
 
 // Load reads what Save wrote.
@@ -81,10 +77,8 @@ func (l *Latent) Load(r io.Reader) error {
 		return err
 	}
 	var err error
-	if l.encoded, err = experience.LoadWindows(r, l.config.NStep, l.config.Pixels.Stack); err != nil {
-		return fmt.Errorf("load agent: %w", err)
-	}
-	return nil
+	l.encoded, err = experience.LoadWindows(r, l.config.NStep, l.config.Pixels.Stack)
+	return err
 }
 
 // Close frees the compiled programs.

@@ -17,13 +17,6 @@ type counters struct{ Updates, Iterations, From uint64 }
 
 // Save writes everything that learning depends on.
 func (x *Agent) Save(w io.Writer) error {
-	if err := x.save(w); err != nil {
-		return fmt.Errorf("save agent: %w", err)
-	}
-	return nil
-}
-
-func (x *Agent) save(w io.Writer) error {
 	if _, err := io.WriteString(w, magic); err != nil {
 		return err
 	}
@@ -47,14 +40,7 @@ func (x *Agent) save(w io.Writer) error {
 
 // Load reads what Save wrote for the same configuration; learning goes on as if it had not
 // stopped. It reads no byte beyond. On an error the agent must not be used any further.
-func (x *Agent) Load(r io.Reader) error {
-	if err := x.load(r); err != nil {
-		return fmt.Errorf("load agent: %w", err)
-	}
-	return nil
-}
-
-func (x *Agent) load(in io.Reader) error {
+func (x *Agent) Load(in io.Reader) error {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(in, head); err != nil {
 		return err

@@ -173,10 +173,7 @@ func (l *Latent) Save(w io.Writer) error {
 	if err == nil {
 		err = l.chosen.Save(w)
 	}
-	if err != nil {
-		return fmt.Errorf("save agent: %w", err)
-	}
-	return nil
+	return err
 }
 
 // Load reads what Save wrote.
@@ -194,10 +191,7 @@ func (l *Latent) Load(r io.Reader) error {
 	if err == nil {
 		err = l.chosen.Load(r, l.config.Copies)
 	}
-	if err != nil {
-		return fmt.Errorf("load agent: %w", err)
-	}
-	return nil
+	return err
 }
 
 // Close frees the compiled programs.

@@ -18,13 +18,6 @@ type counters struct{ Updates, Since uint64 }
 // Save writes everything that learning depends on: policy, critics, targets,
 // moments, α and counters.
 func (s *Agent) Save(w io.Writer) error {
-	if err := s.save(w); err != nil {
-		return fmt.Errorf("save agent: %w", err)
-	}
-	return nil
-}
-
-func (s *Agent) save(w io.Writer) error {
 	if _, err := io.WriteString(w, magic); err != nil {
 		return err
 	}
@@ -47,13 +40,6 @@ func (s *Agent) save(w io.Writer) error {
 // goes on as if it had not stopped. It reads no byte beyond. On an error the agent
 // must not be used any further.
 func (s *Agent) Load(r io.Reader) error {
-	if err := s.load(r); err != nil {
-		return fmt.Errorf("load agent: %w", err)
-	}
-	return nil
-}
-
-func (s *Agent) load(r io.Reader) error {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil {
 		return err

@@ -107,8 +107,6 @@ func TestOtherFilesAreRefused(t *testing.T) {
 	} {
 		if err := newAgent(t, c.config, 1).Load(bytes.NewReader(c.data)); err == nil {
 			t.Errorf("a file that is %s was accepted", name)
-		} else if !strings.HasPrefix(err.Error(), "load agent: ") {
-			t.Errorf("a file that is %s: %v", name, err)
 		}
 	}
 }
