@@ -46,6 +46,7 @@ func (l Layer) product(dev device.Device, i int) (func(uint64) error, float64, e
 	buffer := func(rows, cols int, made bool) device.Ref {
 		b := device.Buffer{Members: l.Members, Rows: rows, Cols: cols}
 		if !made {
+			b.Host = make([]float32, 0, b.Len())
 			for len(b.Host) < b.Len() {
 				b.Host = append(b.Host, numbers[:min(len(numbers), b.Len()-len(b.Host))]...)
 			}

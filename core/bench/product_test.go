@@ -12,10 +12,10 @@ func TestProductsOfALayer(t *testing.T) {
 		t.Fatalf("%d products", len(Products))
 	}
 	for i := range 3 {
-		l := Layer{1, 64, 1024, 2048}
+		l := Layer{1, 64, 256, 512}
 		step, flops, err := l.product(dev, i)
-		held := [3]int{64*1024 + 1024*2048 + 2048, 64*2048 + 1024*2048, 64*1024 + 64*2048}[i]
-		if turns := (apart + held - 1) / held; err != nil || flops != float64(turns*2*64*1024*2048) {
+		held := [3]int{64*256 + 256*512 + 512, 64*512 + 256*512, 64*256 + 64*512}[i]
+		if turns := (apart + held - 1) / held; err != nil || flops != float64(turns*2*64*256*512) {
 			t.Fatalf("product %d: %g operations, %v", i, flops, err)
 		}
 		if err := step(0); err != nil {

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,12 +46,19 @@ func counters(s event.Snapshot) event.Snapshot {
 	return s
 }
 
+// sizes has how many bytes each section had when it was saved last: what receives a section need not grow.
+var sizes sync.Map
+
 func saved(t testing.TB, x *experiment) memory {
 	t.Helper()
 	m := memory{parts: map[string][]byte{}}
 	err := x.saveSections(func(name string, save func(io.Writer) error) error {
 		var b bytes.Buffer
+		if size, known := sizes.Load(name); known {
+			b.Grow(size.(int))
+		}
 		err := save(&b)
+		sizes.Store(name, b.Len())
 		m.names, m.parts[name] = append(m.names, name), b.Bytes()
 		return err
 	})
@@ -87,46 +95,77 @@ func (m memory) load(x *experiment) error {
 	return err
 }
 
-// loopOf decodes the section of the loop, without the times that were measured.
-func (m memory) loopOf(t testing.TB) *checkpoint.Loop {
+// expected is what a section has to be. It keeps the place of the first byte that is written otherwise.
+type expected struct {
+	want    []byte
+	written int
+	at      int // -1: there is none
+}
+
+func (e *expected) Write(p []byte) (int, error) {
+	want := e.want[min(e.written, len(e.want)):]
+	if e.at < 0 && !bytes.HasPrefix(want, p) {
+		for e.at = e.written; e.at-e.written < len(want) && want[e.at-e.written] == p[e.at-e.written]; {
+			e.at++
+		}
+	}
+	e.written += len(p)
+	return len(p), nil
+}
+
+// differs names the first section that x saves otherwise than m has it, byte for byte; "": there is none.
+// Times that were measured may differ.
+func (m memory) differs(t testing.TB, x *experiment) (what string) {
 	t.Helper()
-	l, err := checkpoint.ReadLoop(bytes.NewReader(m.parts[checkpoint.SectionLoop]))
+	var names []string
+	err := x.saveSections(func(name string, save func(io.Writer) error) error {
+		names = append(names, name)
+		if name == checkpoint.SectionLoop {
+			var loop bytes.Buffer
+			err := save(&loop)
+			if what == "" && err == nil {
+				what = loopDiffers(t, loop.Bytes(), m.parts[name])
+			}
+			return err
+		}
+		e := expected{want: m.parts[name], at: -1}
+		err := save(&e)
+		if e.at < 0 && e.written < len(e.want) {
+			e.at = e.written
+		}
+		if what == "" && e.at >= 0 {
+			what = fmt.Sprintf("section %s differs from byte %d on (%d bytes, want %d)", name, e.at, e.written, len(e.want))
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Meter = cost.State{}
-	return l
+	if !slices.Equal(names, m.names) {
+		return fmt.Sprintf("its sections are %q, want %q", names, m.names)
+	}
+	return what
 }
 
-// differs names the first section of m that is not that of another saved run, byte for byte; "": there
-// is none. Times that were measured may differ.
-func (m memory) differs(t testing.TB, from memory) string {
+// loopDiffers compares two sections of the loop, without the times that were measured.
+func loopDiffers(t testing.TB, got, want []byte) string {
 	t.Helper()
-	if !slices.Equal(m.names, from.names) {
-		return fmt.Sprintf("its sections are %q, want %q", m.names, from.names)
-	}
-	for _, name := range m.names {
-		got, want := m.parts[name], from.parts[name]
-		if bytes.Equal(got, want) {
-			continue
-		}
-		if name != checkpoint.SectionLoop {
-			at := 0
-			for at < min(len(got), len(want)) && got[at] == want[at] {
-				at++
-			}
-			return fmt.Sprintf("section %s differs from byte %d on (%d bytes, want %d)", name, at, len(got), len(want))
-		}
-		a, b := m.loopOf(t), from.loopOf(t)
-		var one, other bytes.Buffer // NaN differs from NaN, but not in bytes
-		if err := errors.Join(gob.NewEncoder(&one).Encode(a), gob.NewEncoder(&other).Encode(b)); err != nil {
+	var loops [2]*checkpoint.Loop
+	var bare [2]bytes.Buffer // NaN differs from NaN, but not in bytes
+	for i, section := range [][]byte{got, want} {
+		l, err := checkpoint.ReadLoop(bytes.NewReader(section))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(one.Bytes(), other.Bytes()) {
-			return "section loop: " + unlike("", reflect.ValueOf(a), reflect.ValueOf(b))
+		l.Meter, loops[i] = cost.State{}, l
+		if err := gob.NewEncoder(&bare[i]).Encode(l); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return ""
+	if bytes.Equal(bare[0].Bytes(), bare[1].Bytes()) {
+		return ""
+	}
+	return "section loop: " + unlike("", reflect.ValueOf(loops[0]), reflect.ValueOf(loops[1]))
 }
 
 // unlike names the first part of a value that another value of its type does not have.
@@ -244,7 +283,7 @@ func (r resumed) check(t *testing.T, begin func(record) *Lab) {
 	x.now = func() time.Time {
 		if len(r.next) > 0 && !x.inSlice && x.position == r.next[0].at {
 			m := r.next[0]
-			if what := saved(t, x).differs(t, m); what != "" {
+			if what := m.differs(t, x); what != "" {
 				t.Fatalf("saved at %s, at %s %s", r.from.at, m.at, what)
 			}
 			if r.next = r.next[1:]; len(r.next) == 0 && r.stops {
