@@ -18,6 +18,8 @@
 #   make lint    gofmt and staticcheck
 #   make docs    the documents made from the code: the picture of the screen, docs/journal.md, the list of operations
 #   make picture docs/screen.svg alone
+#   make release VERSION=v0.1.0  what is published of a tag, in dist/ (RELEASE=snapshot: of any commit)
+#   make release-test   unpack, install and run what is in dist/
 #   make gpu-bundle  bin/gpu-check, a folder to copy to a machine with a GPU
 #   make gpu-check   there, without Go or network: check and time everything, in 9 minutes
 #   make clean   remove everything that was built or fetched
@@ -30,8 +32,10 @@ ARGS      ?=
 TESTFLAGS ?=
 FUZZTIME  ?= 1m
 PREFIX    ?= $(HOME)/.local
-# What pgrlab version prints; without git it prints what the Go tool knows.
-VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+# What pgrlab version prints: what git archive wrote into .ci/version, or what git says; without both
+# it prints what the Go tool knows.
+ARCHIVED  := $(shell sed -n '/Format/d; /./{p; q;}' .ci/version)
+VERSION   ?= $(or $(ARCHIVED),$(shell git describe --tags --always --dirty 2>/dev/null))
 STAMP     := -X pgrlab/tui/program.stamped=$(VERSION)
 
 WASM     := envs/mujoco/wasm/mujoco.wasm
@@ -70,7 +74,7 @@ fail = { echo "$(1)" >&2; exit 1; }
 # PREFIX as the person meant it: a shell other than bash passes ~ on.
 HERE      := $(patsubst ~/%,$(HOME)/%,$(PREFIX))/bin
 
-.PHONY: build install run test race slurm scaling soak hostile hostile-once hostile-count arm64 lint docs picture gpu-bundle gpu-check clean physics
+.PHONY: build install run test race slurm scaling soak hostile hostile-once hostile-count arm64 lint docs picture release release-test release-check gpu-bundle gpu-check clean physics
 
 build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
@@ -162,6 +166,18 @@ docs: picture
 picture: physics
 	$(GO) run . replay docs/demo --picture docs/screen.svg --step 21000
 
+# Five platforms are built twice, the second time from nothing, and packed: this takes a while.
+release:
+	@.ci/release $(or $(RELEASE),$(VERSION))
+
+release-test:
+	@.ci/release-test
+
+# The short form of both: it packs and tests a binary of this working tree.
+release-check: physics
+	$(GO) build -ldflags "-s -w -X pgrlab/tui/program.stamped=v0.0.0-check" -o bin/release-check .
+	@.ci/release-check bin/release-check v0.0.0-check
+
 # The bundle checks the CUDA backend on a machine with a GPU and NVIDIA's driver, and times
 # it beside PyTorch if that is installed. make gpu-check builds nothing, so it needs only
 # bin/gpu-check.tar.gz and this file; with ARGS=--rehearse it needs no GPU.
@@ -181,7 +197,7 @@ gpu-check:
 	cd $(BUNDLE) && python3 check.py $(ARGS)
 
 clean:
-	rm -rf bin node_modules $(WASM) $(MEMORY)
+	rm -rf bin dist node_modules $(WASM) $(MEMORY)
 
 # The physics: the file that is already there if its checksum is right, else the one that
 # $PGRLAB_MUJOCO_WASM names, else npm's.
