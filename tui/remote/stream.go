@@ -37,7 +37,7 @@ func Bridge(ctx context.Context, socket, dir string, in io.Reader, out io.Writer
 // on another machine; dir is for messages. The command ends with the connection.
 func Through(dir, name string, args ...string) Dial {
 	return func(context.Context) (net.Conn, error) {
-		pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+		pair, err := socketpair()
 		if err != nil {
 			return nil, fmt.Errorf("%s: reach its lab: %w", dir, err)
 		}
@@ -62,6 +62,18 @@ func Through(dir, name string, args ...string) Dial {
 		}()
 		return s, nil
 	}
+}
+
+// socketpair makes two connected sockets that no other child of this process gets. macOS has no flag
+// for that, so none may be started meanwhile.
+func socketpair() (pair [2]int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if pair, err = syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0); err == nil {
+		syscall.CloseOnExec(pair[0])
+		syscall.CloseOnExec(pair[1])
+	}
+	return pair, err
 }
 
 // stream is the near end of a command's connection.
