@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"pgrlab/core/device"
@@ -55,19 +56,22 @@ func hasNoEnd(args []string) bool {
 }
 
 // resting returns tasks in which a run rests at each env step once it has made more of them than the
-// runs with an end: what a test looks at is beside such a run, which would use a whole processor. Runs
-// in mazes, which make steps in many copies, never rest, nor does anything in the long forms or where
-// work has a pace.
+// runs with an end, for three times as long as it worked since: what a test looks at is beside such a
+// run, which would use a whole processor. Runs in mazes, which make steps in many copies, never rest,
+// nor does anything in the long forms or where work has a pace.
 func resting(tasks []task.Task) []task.Task {
 	if os.Getenv(pace.Variable) != "" || soaking() {
 		return tasks
 	}
 	for i, t := range tasks {
 		if !t.Discrete {
+			var rested atomic.Int64 // when; in nanoseconds
 			tasks[i] = withStepsOf(t, func(_ uint64, n int) {
 				if n > 320 {
-					time.Sleep(5 * time.Millisecond)
+					worked := time.Duration(time.Now().UnixNano() - rested.Load())
+					time.Sleep(min(max(5*time.Millisecond, 3*worked), 100*time.Millisecond))
 				}
+				rested.Store(time.Now().UnixNano())
 			})
 		}
 	}
