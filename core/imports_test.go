@@ -46,19 +46,20 @@ var allowed = map[string][]string{
 	"tui/command/licence/gen": {"tui/command/licence"},
 
 	// A pane imports no other pane, and of the screen only what all panes see.
-	"tui/pane/...":    {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob", "core/shell"},
-	"tui/pane/runs":   {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "core/event", "core/knob", "core/fan", "core/cost"}, // fan: whether forks differ
-	"tui/pane/system": {"tui/pane", "tui/theme", "tui/format", "tui/topic", "tui/chart", "core/event", "core/cost"},                                                      // cost: processor time
-	"tui/pane/whatif": {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"},                                                     // run: its numbers
-	"tui/pane":        {"tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif", "core/shell"},
-	"tui/steer":       {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
-	"tui/history":     {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
-	"tui/lesson":      {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
-	"tui/picker":      {"tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/config", "core/run", "core/event", "core/knob", "core/cost"},
-	"tui/help":        {"tui/pane", "tui/theme", "core/knob"},
-	"tui/theme":       {"tui/chart", "tui/format"},
-	"tui/format":      {},
-	"tui/topic":       {},
+	"tui/pane/...":         {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob", "core/shell"},
+	"tui/pane/runs":        {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "core/event", "core/knob", "core/fan", "core/cost"}, // fan: whether forks differ
+	"tui/pane/generations": {"tui/pane", "tui/history", "tui/theme", "tui/format", "tui/topic", "core/event", "core/knob", "core/run"},                                        // run: how numbers are written
+	"tui/pane/system":      {"tui/pane", "tui/theme", "tui/format", "tui/topic", "tui/chart", "core/event", "core/cost"},                                                      // cost: processor time
+	"tui/pane/whatif":      {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"},                                                     // run: its numbers
+	"tui/pane":             {"tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif", "core/shell"},
+	"tui/steer":            {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
+	"tui/history":          {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
+	"tui/lesson":           {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
+	"tui/picker":           {"tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/config", "core/run", "core/event", "core/knob", "core/cost"},
+	"tui/help":             {"tui/pane", "tui/theme", "core/knob"},
+	"tui/theme":            {"tui/chart", "tui/format"},
+	"tui/format":           {},
+	"tui/topic":            {},
 
 	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/history", "tui/query", "tui/theme", "core/config", "core/event", "core/knob", "core/run", "core/printable", "core/shell"}, // run: whether a lab holds a folder
 	"tui/sshd":    {"tui", "tui/remote", "core/printable", "core/run", "core/shell"},                                                                                                  // run: how files are opened that people name

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -131,9 +132,18 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	return m.elsewhere(key)
 }
 
+// ofAgents are the keys that are about an agent, or about env steps to come.
+var ofAgents = map[string]bool{
+	"pause": true, "at": true, "fork": true, "placebo": true, "lessons": true, "what-if": true, "agent": true, "park": true,
+}
+
 // act runs the action of a binding, whether it was called by key or by name.
 func (m *Model) act(b pane.Binding) tea.Cmd {
 	m.events.Used(b.Name)
+	if m.Dreams() && ofAgents[b.Name] {
+		m.Tell(fmt.Sprintf("%s: this run has no agent: pgrlab dream only fits and prompts a generator", b.Name))
+		return nil
+	}
 	cmd := b.Action()
 	m.Changed()
 	return cmd

@@ -53,6 +53,9 @@ func (p *headline) line(w int) string {
 	if p.eta.text() == "" || p.Ended() { // nothing is known, or nothing is left
 		eta = ""
 	}
+	if p.Dreams() {
+		return p.dream(w, state, badge)
+	}
 	if p.Ended() {
 		speed, updates, eta = "", "", t.Dim.On("took ")+format.Duration(p.Wall())
 	}
@@ -93,6 +96,25 @@ func (p *headline) line(w int) string {
 	return theme.Join(w, "  ", parts...)
 }
 
+// dream is the headline of a run without an agent: there are no steps to an end, and no speed.
+func (p *headline) dream(w int, state, badge string) string {
+	t, s, c := p.Theme, p.Snap, &p.About.Config
+	dot := t.Faint.On(" " + t.Glyphs.Separator + " ")
+	name := state + "  " + t.Bold.On(c.Task) + dot + c.Method
+	rows := t.Dim.On("dream of ") + format.Count(s.Real) + t.Dim.On(" rows")
+	doing := ""
+	if phase := intervals[s.Phase]; phase != "" && s.State == event.Running && s.PhaseTotal > 0 {
+		doing = t.Warn.On(fmt.Sprintf("%s %d%%", phase, 100*s.PhaseDone/s.PhaseTotal)) + "  "
+	}
+	right := doing + t.Dim.On("generation ") + format.Count(max(1, s.Step))
+	for _, left := range []string{name + dot + rows + badge + dot + t.Dim.On(p.Device()), name + dot + rows + badge, name + dot + rows, name, state} {
+		if theme.Width(left)+2+theme.Width(right) <= w {
+			return t.Spread(left, right, w)
+		}
+	}
+	return theme.Join(w, "  ", state, right)
+}
+
 // intervals are the phases in which no env steps are made, in words.
 var intervals = map[knob.Phase]string{knob.Encode: "encoding", knob.Reach: "learning reach", knob.Score: "scoring", knob.Fit: "fitting",
 	knob.Generate: "generating", knob.Evaluate: "evaluating", knob.Analyse: "analysing"}
@@ -121,6 +143,9 @@ func (p *headline) frames() string {
 func (p *headline) short(w int) string {
 	s, h := p.Snap, &p.History
 	parts := []string{p.StateText(), fmt.Sprintf("%s/%s", format.Count(s.Step), format.Count(s.Steps))}
+	if p.Dreams() {
+		parts[1] = "generation " + format.Count(s.Step)
+	}
 	if n := len(h.Evaluations); n > 0 {
 		parts = append(parts, "return "+format.Number(h.Evaluations[n-1].Mean))
 	}

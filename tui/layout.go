@@ -59,12 +59,22 @@ type division struct {
 	// model of the world takes both.
 	scores   pane.ID
 	imagines bool
+	dreams   bool // there is no agent: the generations stand in the place of the first chart, and the map in that of the second
 }
 
 // divide lays out a screen. A zoomed pane takes the whole body, and so does a pane in focus that
 // the view does not show.
-func divide(d division) layout {
-	l := layout{w: d.w, h: d.h}
+func divide(d division) (l layout) {
+	l = layout{w: d.w, h: d.h}
+	if d.dreams {
+		if d.chart == pane.Chart1 {
+			d.chart = pane.Generations
+		}
+		if d.view == fullView {
+			d.view = focusView // everything that there is
+		}
+		defer func() { l.dream() }()
+	}
 	least := pane.TabbedHeight
 	if d.lesson > 0 {
 		least = pane.AboveLesson
@@ -93,6 +103,18 @@ func divide(d division) layout {
 		l.places = []place{{d.focus, 0, 2, d.w, d.h - tabbedFrame}}
 	}
 	return l
+}
+
+// dream puts what a run without an agent has in the place of its charts.
+func (l *layout) dream() {
+	for i := range l.places {
+		switch p := &l.places[i]; p.id {
+		case pane.Chart1:
+			p.id = pane.Generations
+		case pane.Chart2:
+			p.id = pane.Map
+		}
+	}
 }
 
 // tabbedFrame is the lines of a screen with tabs that are no pane's: header, tabs and footer.

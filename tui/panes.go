@@ -9,6 +9,7 @@ import (
 	"pgrlab/tui/pane/agent"
 	"pgrlab/tui/pane/charts"
 	"pgrlab/tui/pane/events"
+	"pgrlab/tui/pane/generations"
 	"pgrlab/tui/pane/generator"
 	"pgrlab/tui/pane/knobs"
 	"pgrlab/tui/pane/losses"
@@ -86,6 +87,7 @@ func (m *Model) table() []pane.Pane {
 		agent.New(r),
 		m.runs,
 		m.whatIf,
+		generations.New(r),
 		m.sentence,
 	}
 }

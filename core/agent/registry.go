@@ -24,6 +24,8 @@ type Spec struct {
 	// Synthetic says that the learner also learns from synthetic transitions, if there are
 	// any.
 	Synthetic bool
+	// Idle says that the learner neither acts nor learns: a run with it makes no env steps.
+	Idle bool
 	// Explores says that the learner also learns from F of synthetic rows, in their notes
 	// (replay.Note.F), as it was when they were generated.
 	Explores bool
@@ -162,6 +164,9 @@ type Config struct {
 	// Own are the learners' own settings: the table agent.LEARNER of a document.
 	Own Own `toml:"-"`
 }
+
+// None is the learner of runs that have no agent.
+const None = "none"
 
 // DefaultLearner is the learner of configurations that name none.
 const DefaultLearner = "sac"

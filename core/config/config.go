@@ -59,6 +59,9 @@ type Config struct {
 // those of package generative.
 const GeneratorNone = "none"
 
+// LearnerNone is the agent.learner of runs that have no agent.
+const LearnerNone = agent.None
+
 // Built-in methods, for messages that name the methods which use a knob.
 const (
 	MethodSAC     = "sac"
@@ -121,6 +124,9 @@ func (c *Config) Has() (has knob.Use) {
 	if c.Generates() {
 		has |= knob.UseGenerator
 	}
+	if !c.Dreams() {
+		has |= knob.UseAgent
+	}
 	if c.Prompted() {
 		has |= knob.UsePrompts
 	}
@@ -146,6 +152,13 @@ func (c *Config) Has() (has knob.Use) {
 		has |= k.Use
 	}
 	return has
+}
+
+// Dreams says whether the run has no agent: each of its steps fits or prompts the generator on the
+// transitions that there are, and waits for a change.
+func (c *Config) Dreams() bool {
+	s, _ := c.Agent.Spec() // Validate has looked at it
+	return s.Idle
 }
 
 // Explores says whether the learner has an agent of its own that explores for F of generated rows.
@@ -244,6 +257,8 @@ func (c *Config) CanMeet(name string) error {
 	switch {
 	case err == nil && relevance.IsFormula(name) && c.Explores():
 		return fmt.Errorf("relevance is a formula, and learner %s learns from F of generated rows: want the name of a function", learner.Name)
+	case err == nil && learner.Idle && relevance.Valued(name) != "":
+		return fmt.Errorf("relevance: %s is of an agent's estimates, and there is no agent: want another function, as curiosity, rnd, count or reward", relevance.Valued(name))
 	case err == nil && spec.Learning == relevance.LearnsWithGenerator:
 		if err := c.HasModels(); err != nil {
 			return fmt.Errorf("relevance %q: %w", name, err)

@@ -49,7 +49,7 @@ func (c *Config) validateData(s agent.Spec) error {
 		return fmt.Errorf("data.mode is %q, want %q or %q", d.Mode, DataSeed, DataPinned)
 	case c.Sees() || c.Fills():
 		return fmt.Errorf("data are of states, and learner %s of method %s learns from what it sees: want a method as %s", s.Name, c.Method, MethodREDQ)
-	case !s.Batches || s.Observes || s.Discrete:
+	case !s.Idle && !s.Batches || s.Observes || s.Discrete:
 		return fmt.Errorf("data are for learners of batches of transitions, and learner %s of method %s learns from its own env steps only: want a method as %s", s.Name, c.Method, MethodREDQ)
 	case d.Pinned() && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, and pinned data have no priorities: want %q, or data.mode %q", c.Replay.Priority, FunctionNone, DataSeed)

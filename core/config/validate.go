@@ -115,6 +115,8 @@ func (c *Config) validateLearner() error {
 	switch {
 	case !s.Synthetic && c.Generates():
 		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)
+	case s.Idle && !c.Generates():
+		return fmt.Errorf("learner %s makes no env steps, and method %s has no generator: there is nothing to do: want a method with a generator, as %s", s.Name, c.Method, MethodSynthER)
 	case s.Explores && !c.Prompted():
 		return fmt.Errorf("learner %s explores for F of generated rows, and method %s has none: want a generator with generator.conditional true, as method %s has", s.Name, c.Method, MethodMAX)
 	case s.Explores && c.Bonus.Given():

@@ -106,11 +106,12 @@ const (
 	PausedState
 	Finished
 	FailedState
+	Ready // a run without an agent waits for a change, which makes the next generation
 )
 
-var stateNames = [...]string{"starting", "running", "paused", "finished", "failed"}
+var stateNames = [...]string{"starting", "running", "paused", "finished", "failed", "ready"}
 
-// String is starting, running, paused, finished or failed.
+// String is starting, running, paused, finished, failed or ready.
 func (s State) String() string { return stateNames[s] }
 
 // Snapshot is the state of a run a moment ago. It is immutable.
@@ -120,6 +121,7 @@ type Snapshot struct {
 	Seed         uint64
 	Dir          string // run folder; "" without one
 	Members      int
+	Dreams       bool // there is no agent: a step is a generation
 
 	Step, Steps int
 	State       State

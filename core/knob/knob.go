@@ -103,6 +103,7 @@ type Use uint16
 // learners, each for one knob.
 const (
 	UseGenerator Use = 1 << iota // synthetic transitions
+	UseAgent                     // an agent that learns from them
 	UsePrompts                   // a generator that is told what to generate
 	UseDiffusion                 // a generator that denoises step by step
 	UseFit                       // a generator that is fitted by gradient steps

@@ -164,10 +164,10 @@ var table = []Knob{
 	Knob{Name: "guidance", Symbol: "ω", Typed: "omega", Class: ClassGeneration, Previewable: true, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,
 		Doc: "pull towards high relevance: 0 none, 1 as in the data, above 1 stronger; unreliable below 8 sampler_steps"}.
 		number(func(s *Settings) *float64 { return &s.Guidance }),
-	Knob{Name: "ratio", Symbol: "r", Class: ClassBatch, Use: UseGenerator, Min: 0, Max: 1, Step: 0.125,
+	Knob{Name: "ratio", Symbol: "r", Class: ClassBatch, Use: UseGenerator | UseAgent, Min: 0, Max: 1, Step: 0.125,
 		Doc: "share of synthetic transitions in a batch"}.
 		number(func(s *Settings) *float64 { return &s.Ratio }),
-	Knob{Name: "hold", Class: ClassBatch, Use: UseGenerator, Choices: []string{HoldBatch, HoldReal},
+	Knob{Name: "hold", Class: ClassBatch, Use: UseGenerator | UseAgent, Choices: []string{HoldBatch, HoldReal},
 		Doc: "what r leaves unchanged: the size of the batch, or its real rows (the batch grows)"}.
 		pick(func(s *Settings) *string { return &s.Hold }),
 	Knob{Name: "top_fraction", Symbol: "k", Class: ClassGeneration, Previewable: true, Use: UsePrompts, Min: 0, Above: true, Max: 1, Step: 0.05,
@@ -191,7 +191,7 @@ var table = []Knob{
 	Knob{Name: "tau", Symbol: "τ", Class: ClassBatch, Use: UseTargets, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "how far the target critics move towards the critics at each update"}.
 		number(func(s *Settings) *float64 { return &s.Tau }),
-	Knob{Name: "refit_every", Unit: "steps", Class: ClassBatch, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
+	Knob{Name: "refit_every", Unit: "steps", Class: ClassBatch, Use: UseGenerator | UseAgent, Min: 1, Max: 1e8, Scale: ScaleLog,
 		Doc: "env steps between refits of the generator"}.
 		count(func(s *Settings) *int { return &s.RefitEvery }),
 	Knob{Name: "samples", Unit: "rows", Class: ClassGeneration, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,

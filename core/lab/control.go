@@ -202,7 +202,7 @@ func (ctl *control) handle(c sent) {
 
 func (ctl *control) resume(c event.Resume) {
 	p := ctl.gate.pause
-	if p == nil || c.Of != "" && c.Of != p.By || !ctl.gate.unpark() {
+	if p == nil || ctl.gate.rests() || c.Of != "" && c.Of != p.By || !ctl.gate.unpark() {
 		return
 	}
 	ctl.gate.open(c.By)
@@ -211,8 +211,10 @@ func (ctl *control) resume(c event.Resume) {
 // setKnob makes a change, or answers why it is refused; if it was planned, and is not made already, a
 // note in the journal says so, because there may be no screen.
 func (ctl *control) setKnob(c event.SetKnob, a asked) {
+	c.Now = c.Now || ctl.config.Dreams() // nothing else would come to make use of it
 	err := ctl.steering.change(c, a)
 	if err == nil {
+		ctl.gate.wake()
 		ctl.asides.restartPreview()
 		return
 	}

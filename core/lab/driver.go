@@ -14,9 +14,12 @@ import (
 // that was saved in the middle of an env step enters it there. The last env step leaves
 // out what no training step would use (see leaveOut).
 func (x *experiment) run(ctx context.Context) error {
-	a := x.pgr()
+	a := x.algorithm()
 	for x.Step < x.config.Steps || x.entered() {
 		if !x.entered() {
+			if err := x.awaitChange(ctx); err != nil {
+				return err
+			}
 			if err := x.makeStep(ctx, a.step); errors.Is(err, source.ErrEnvironment) {
 				continue
 			} else if err != nil {

@@ -128,7 +128,15 @@ func (x *experiment) begin(step int) {
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
 	x.refit.fitted = false
-	x.inForce(x.changes.BeginStep(x.config.Refits(step, x.Settings.RefitEvery)))
+	x.inForce(x.changes.BeginStep(x.refitDue(step)))
+}
+
+// refitDue says whether the env step that ends at step refits the generator even if no change asks for it.
+func (x *experiment) refitDue(step int) bool {
+	if x.config.Dreams() {
+		return !x.synthesis.Fitted
+	}
+	return x.config.Refits(step, x.Settings.RefitEvery)
 }
 
 // inForce writes a line for changes that are in force now.
@@ -186,6 +194,9 @@ func (x *experiment) evaluationDue() bool {
 // nextRefit returns the step of the next refit after step, if the run gets beyond it; 0 if
 // the method has none.
 func nextRefit(c *config.Config, s *knob.Settings, step int) int {
+	if c.Dreams() {
+		return 0
+	}
 	return c.NextRefit(step, s.RefitEvery)
 }
 

@@ -19,7 +19,7 @@ func (x *experiment) turn(ctx context.Context, p phase) (omit bool, err error) {
 		return true, x.leaveOut(ctx, knob.At(x.Step, p.Phase, x.enter(p.Phase)))
 	case p.Phase != knob.Score:
 		return false, nil
-	case x.lastStep():
+	case x.lastStep() && !x.config.Dreams():
 		err = x.leaveOut(ctx, x.rest())
 	}
 	if err == nil {

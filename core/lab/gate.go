@@ -19,6 +19,7 @@ type gate struct {
 	device parker // to be given back while the run waits; nil: there is no need
 
 	pause    *event.Paused   // why training waits; nil: it does not
+	resting  *event.Paused   // the last pause that waits for a change
 	lent     *event.Paused   // the last pause that ends by itself, but for the disk's
 	blamed   map[string]bool // faults that training has waited for already
 	onFault  atomic.Int32    // a Fault
@@ -45,6 +46,25 @@ func (g *gate) wait(p event.Paused) {
 	g.journal.emit(event.TypePause, event.NoMember, p)
 	g.meter.Pause()
 }
+
+// rest makes a run without an agent wait for the next change. No line says so: it is what such a run does.
+func (g *gate) rest() {
+	if g.pause == nil {
+		g.pause = &event.Paused{}
+		g.resting = g.pause
+		g.meter.Pause()
+	}
+}
+
+// wake ends that wait.
+func (g *gate) wake() {
+	if g.rests() {
+		g.pause = nil
+	}
+}
+
+// rests says whether the run waits for a change, and for nothing else.
+func (g *gate) rests() bool { return g.pause != nil && g.pause == g.resting }
 
 // request makes training wait as asked for: a person's pause outlasts one that ends by itself.
 func (g *gate) request(c event.Pause) {

@@ -31,6 +31,8 @@ func (x *experiment) publish(now time.Time) {
 // state returns what the run is doing, as shown to the user.
 func (x *experiment) state() event.State {
 	switch {
+	case x.gate.rests():
+		return event.Ready
 	case x.gate.pause != nil:
 		return event.PausedState
 	case x.Step == 0:
@@ -44,7 +46,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	steps, updates := x.meter.Rates()
 	eta, least := x.eta(u)
 	s := &event.Snapshot{
-		Time: now, Task: x.config.Task, Method: x.config.Method, Seed: x.config.Seed, Members: len(x.members),
+		Time: now, Task: x.config.Task, Method: x.config.Method, Seed: x.config.Seed, Members: len(x.members), Dreams: x.config.Dreams(),
 		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.gate.parked, HandedOver: x.gate.handedOver, Position: x.position,
 		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.PhaseTakes(x.position, x.total), ETA: eta, ETALeast: least,
 		StepTime:    time.Duration(x.meter.Step() / float64(x.config.Environment.InLockstep()) * float64(time.Second)),
@@ -72,7 +74,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	for _, w := range x.changes.Waiting() {
 		s.Waiting = append(s.Waiting, w.KnobChanged)
 	}
-	if x.gate.pause != nil {
+	if x.gate.pause != nil && !x.gate.rests() {
 		s.Err, s.Passing = x.gate.pause.Reason, x.gate.passes()
 		if x.gate.disk != nil && s.Err == "" {
 			s.Err = x.gate.disk.err.Error()

@@ -39,6 +39,15 @@ func (c *Changes) Waiting() []Waiting { return c.waiting }
 // Todo is what the present env step still has to do: Nothing, a generation or a refit.
 func (c *Changes) Todo() knob.Class { return c.todo }
 
+// Asked reports whether "now" has asked for work in the next env step.
+func (c *Changes) Asked() bool { return c.redo != Nothing }
+
+// Seen returns the changes that D_syn was made with, for a run whose rows no batch will have: there they are in
+// force once it is made.
+func (c *Changes) Seen() []Waiting {
+	return c.release(func(w Waiting) bool { return w.Stage == Generated })
+}
+
 // Abandon drops what the env step still has to do.
 func (c *Changes) Abandon() { c.todo = Nothing }
 

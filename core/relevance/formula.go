@@ -59,6 +59,21 @@ func Named(name string) []string {
 	return slices.DeleteFunc(slices.Clone(Needs(name)), IsFormula)
 }
 
+// Valued says which name of F, or of its formula, stands for an agent's estimates; "": none does.
+func Valued(name string) string {
+	for _, used := range Uses(name) {
+		if s := slots[used]; s == slotQ || s == slotQStd {
+			return used
+		}
+	}
+	for _, need := range Named(name) {
+		if s, err := specs.Find(need); err == nil && s.Valued {
+			return need
+		}
+	}
+	return ""
+}
+
 // written is a formula that was read, with what it needs.
 type written struct {
 	formula *formula.Formula

@@ -20,6 +20,8 @@ type Spec struct {
 	Equation string // F of a transition (s, a, r, s′)
 	Source   string // where it comes from
 	Learning Learning
+	// Valued says that New refuses Deps without Values.
+	Valued bool
 	// Config holds the default settings, a struct with toml tags that a configuration has
 	// in its table Name; nil if there is nothing to set. For a function that learns in
 	// steps it embeds a Cadence.

@@ -9,7 +9,7 @@ import (
 var _ = register(Spec{
 	Name: "return", Doc: "return that the critics expect from the state", Equation: "Q(s, π(s))",
 	Source: "Wang et al. 2025, section 4",
-	New:    valued("return", func(v Values) Function { return expectedReturn{v} }),
+	Valued: true, New: valued("return", func(v Values) Function { return expectedReturn{v} }),
 })
 
 // expectedReturn is F = Q(s, π(s)).

@@ -10,13 +10,13 @@ import (
 var _ = register(Spec{
 	Name: "td", Doc: "magnitude of the critics' temporal-difference error, without the entropy term", Equation: "|r + γ(1−d)·Q̄(s′, π(s′)) − Q(s,a)|",
 	Source: "Wang et al. 2025, section 4, who write no absolute value; Schaul et al. 2016",
-	New:    valued("td", func(v Values) Function { return tdError{v} }),
+	Valued: true, New: valued("td", func(v Values) Function { return tdError{v} }),
 })
 
 var _ = register(Spec{
 	Name: "td-signed", Doc: "temporal-difference error with its sign: outcomes better than expected come first", Equation: "r + γ(1−d)·Q̄(s′, π(s′)) − Q(s,a)",
 	Source: "Wang et al. 2025, section 4",
-	New:    valued("td-signed", func(v Values) Function { return tdSigned{v} }),
+	Valued: true, New: valued("td-signed", func(v Values) Function { return tdSigned{v} }),
 })
 
 // tdSigned is F = r + γ(1−d)·Q̄(s', π(s')) − Q(s,a).

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"io"
+	"math"
 	"slices"
 
 	"pgrlab/core/agent"
@@ -201,6 +202,11 @@ func (r *Replica) build() (err error) {
 	}
 	if r.phases, err = r.newPhases(); err != nil {
 		return err
+	}
+	if c.Dreams() {
+		for _, name := range trainedModels {
+			r.stateOf(name).Missed = math.MaxInt // no env step trains them: they learn before they score
+		}
 	}
 	states := r.World.Copies * r.Agent.StateSize()
 	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)

@@ -69,7 +69,7 @@ var ofArguments = map[string]completer{
 	"attach": labs, "serve": labs, "stop": labs, "pause": labs, "park": labs, "resume": labs, "checkpoint": labs,
 	"report": runFolders, "card": onlyFirst(runFolders), "export": onlyFirst(runFolders), "replay": onlyFirst(runFolders),
 	"fork": onlyFirst(places), "analyse": places, "journal canonical": onlyFirst(runFolders), "journal diff": runFolders,
-	"data check": onlyFirst(files), "env check": programs, "env allow": programs, "task check": onlyFirst(files),
+	"data check": onlyFirst(files), "env check": programs, "env allow": programs, "task check": onlyFirst(files), "dream": onlyFirst(orRows),
 	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "sweep status": onlyFirst(folders), "sweep cancel": onlyFirst(folders), "sweep poke": onlyFirst(folders), "sweep requeue": onlyFirst(folders), "sweep worker": onlyFirst(folders), "man": onlyFirst(folders), "version": onlyFirst(files),
 }
 
@@ -90,6 +90,12 @@ func hint(text string) completer {
 	return func(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return cobra.AppendActiveHelp(nil, text), plainWords
 	}
+}
+
+// orRows completes run folders, beside files of transitions.
+func orRows(d cli.Deps, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, _ := runFolders(d, args, begun)
+	return all, orFiles
 }
 
 func oneOf(names ...string) completer {

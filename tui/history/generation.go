@@ -6,9 +6,32 @@ import (
 	"strings"
 
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/tui/format"
 	"pgrlab/tui/topic"
 )
+
+// Synthesis is one D_syn: what it was made with, and what came out.
+type Synthesis struct {
+	Step      int
+	Fitted    bool // the generator was fitted for it; else only prompted again
+	Rows      int
+	Seconds   float64
+	F         *event.RefitF         // nil: without conditions
+	Described *event.Generated      // nil: not examined
+	Changed   map[string]knob.Value // knobs by name as they were then, as far as they had been changed
+}
+
+// changed are the knobs that were changed so far.
+func (h *History) changed() map[string]knob.Value {
+	all := map[string]knob.Value{}
+	for _, c := range h.Changes {
+		if c.Number > 0 {
+			all[c.Knob] = c.To
+		}
+	}
+	return all
+}
 
 // takeRefit keeps a refit with its generation.
 func (h *History) takeRefit(e event.Event, wall float64, b event.Refit) string {
@@ -22,6 +45,7 @@ func (h *History) takeRefit(e event.Event, wall float64, b event.Refit) string {
 	}
 	h.F = relevances(b.F)
 	h.Refits = append(h.Refits, refit{Step: e.Step, Steps: b.Steps, generated: b.Generated, Loss: Optional(b.Loss), Seconds: float64(b.Obs.Seconds), Ensemble: b.Ensemble, Rollouts: b.Rollouts})
+	h.Syntheses = append(h.Syntheses, Synthesis{Step: e.Step, Fitted: b.Steps > 0, Rows: b.Generated, Seconds: float64(b.Obs.Seconds), F: h.F, Changed: h.changed()})
 	text := fmt.Sprintf("%s rows generated", format.Count(b.Generated))
 	if b.Rollouts != nil && b.Rollouts.Dropped > 0 {
 		text += fmt.Sprintf(", %s dropped", format.Count(b.Rollouts.Dropped))
@@ -48,6 +72,9 @@ func (h *History) takeGenerated(e event.Event, wall float64, b event.Generated) 
 	}
 	h.Generations++
 	h.Generated = &b
+	if n := len(h.Syntheses); n > 0 {
+		h.Syntheses[n-1].Described = &b
+	}
 	text := Worth(&b) // the most important part first: narrow panes cut after a clause
 	switch {
 	case text != "":

@@ -27,6 +27,7 @@ type History struct {
 	OpenLoop    *event.OpenLoop  // the newest prediction of a model of the world; nil before the first
 	F           *event.RefitF    // of the newest generation; nil: none, or its generator was fitted without conditions
 	Generations int              // number of D_syn described
+	Syntheses   []Synthesis      // all D_syn, the oldest first
 	scoredBy    string           // the F of the newest scores; "": none yet
 	ScoredFrom  int              // the step of the first scores by that F
 	Scores      *event.Scores    // the newest

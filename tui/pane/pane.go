@@ -32,6 +32,8 @@ const (
 	Runs      ID = "runs"
 	WhatIfs   ID = "what-if"
 	Sentence  ID = "sentence"
+
+	Generations ID = "generations"
 )
 
 // Pane is one part of the screen.

@@ -176,6 +176,9 @@ func (r *Run) Generates() bool {
 	return err != nil || r.KnobUse(k) == nil
 }
 
+// Dreams says whether the run has no agent.
+func (r *Run) Dreams() bool { return r.About.Config.Dreams() }
+
 // Imagines says whether the learner has a model of the world.
 func (r *Run) Imagines() bool { return r.About.Config.Imagines() }
 
@@ -268,6 +271,8 @@ func (r *Run) StateText() string {
 	switch r.Snap.State {
 	case event.Running:
 		return t.StateRun.On(t.Glyphs.Play + " RUN")
+	case event.Ready:
+		return t.StateRun.On(t.Glyphs.Ring + " READY")
 	case event.PausedState:
 		return t.StatePause.On(t.Glyphs.Pause + " PAUSED")
 	case event.Finished:

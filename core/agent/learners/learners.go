@@ -7,4 +7,5 @@ import (
 	_ "pgrlab/core/agent/drqv2"   // DrQ-v2
 	_ "pgrlab/core/agent/ppo"     // PPO
 	_ "pgrlab/core/agent/sac"     // SAC and REDQ
+	_ "pgrlab/core/agent/still"   // none, for data alone
 )

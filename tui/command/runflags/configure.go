@@ -85,7 +85,7 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	}
 	var found task.Task
 	var err error
-	if choice.Task != "" && !d.Simulates(choice.Task) {
+	if choice.Task != "" && !d.Simulates(choice.Task) && !task.Recorded(choice.Task) {
 		if found, err = d.Task(choice.Task); err != nil {
 			return config.Config{}, task.Task{}, err
 		}

@@ -140,6 +140,16 @@ func (r *Flags) look(c *config.Config, t task.Task) error {
 	return nil
 }
 
+// SizesOf are the sizes of the transitions in a file, and how many there are, as --act-low, --act-high and
+// --done say it is to be read.
+func (r *Flags) SizesOf(path string) (obs, act, rows int, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return 0, 0, 0, err
+	}
+	s, err := seenData(path, dataset.Options{Done: r.Data.done, Low: r.Data.low, High: r.Data.high})
+	return s.obs, s.act, s.rows, err
+}
+
 // seen is what is known of a file of recorded transitions.
 type seen struct {
 	sha256         string

@@ -23,6 +23,9 @@ func (r *Flags) lay(choice presets.Choice, side int) (config.Config, error) {
 	if side > 0 {
 		c.Pixels.Side = side
 	}
+	if r.Recorded != nil {
+		c.Schedule, c.Environment.Copies = nil, 1 // of the run that made the recording
+	}
 	return c, r.assign(&c)
 }
 
@@ -30,6 +33,10 @@ func (r *Flags) lay(choice presets.Choice, side int) (config.Config, error) {
 // configuration says so; where it offers actions to choose from, the configuration becomes one for choices. typed is the
 // task that was named on the command line, if pgrlab simulates it.
 func (r *Flags) find(d cli.Deps, c *config.Config, choice presets.Choice, side int, typed task.Task) (task.Task, error) {
+	if task.Recorded(choice.Task) && r.Recorded != nil {
+		c.Environment.Outside = task.Outside{Spec: *r.Recorded}
+		return task.Data(choice.Task, *r.Recorded), nil
+	}
 	if !d.Simulates(c.Task) {
 		if given := r.ofPrograms(); given != "" {
 			return task.Task{}, fmt.Errorf("--%s is for tasks that other programs simulate, and %s is one of pgrlab's own: leave it out, or name a task gym:ID, or a program with --env", given, c.Task)

@@ -11,6 +11,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
+	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
@@ -139,6 +140,10 @@ func (s *session) restore(ctx context.Context, device cli.Device) (*lab.Lab, err
 			return nil, err
 		}
 		l.Saving(s.saving)
+		if s.recorded != nil {
+			l.Record(s.recorded)
+			l.Send(event.Checkpoint{By: "recorded transitions"}) // nothing else has them; its mailbox is still empty
+		}
 		s.said = append(s.said, s.room(l)...)
 		s.said = append(s.said, s.unmet()...)
 		s.said = append(s.said, s.unknown()...)

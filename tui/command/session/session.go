@@ -40,6 +40,8 @@ type session struct {
 	lines   bool   // lines instead of a screen
 	folder  *run.Folder
 
+	recorded []float32 // rows with which D_real begins; nil: it is empty
+
 	saving     lab.Saving
 	resumption *lab.Resumption // how a run is resumed; nil: it is new
 	said       []string        // messages about that
@@ -271,6 +273,9 @@ func (s *session) result(ctx context.Context) error {
 // summary says at the end what was reached and where the run folder is.
 func (s *session) summary() []string {
 	snapshot := s.lab.Snapshot()
+	if s.config.Dreams() {
+		return s.dreamt(snapshot.Step)
+	}
 	said := fmt.Sprintf("%s on %s, %s: %d of %d steps", s.config.Method, s.config.Task, Seeds(s.config.Seed, s.config.Members), snapshot.Step, s.config.Steps)
 	if s.config.Sees() {
 		said += fmt.Sprintf(" (%d of %d frames)", s.config.Frames(snapshot.Step), s.config.Frames(s.config.Steps))

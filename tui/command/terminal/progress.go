@@ -150,8 +150,12 @@ func (p *Progress) Drain(l watched) {
 // statusLine is the state of a run, the most important part first: it may be cut.
 func statusLine(s *event.Snapshot) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "step %d/%d", s.Step, s.Steps)
-	if s.Steps > 0 {
+	if s.Dreams {
+		fmt.Fprintf(&b, "generation %d", max(1, s.Step))
+	} else {
+		fmt.Fprintf(&b, "step %d/%d", s.Step, s.Steps)
+	}
+	if s.Steps > 0 && !s.Dreams {
 		fmt.Fprintf(&b, " %d%%", 100*s.Step/s.Steps)
 	}
 	fmt.Fprintf(&b, "  %s", s.Phase)

@@ -68,7 +68,7 @@ func (p *Pane) Body(w, h int) []string {
 			text += t.Dim.On(" ") + format.Duration(s.PhaseETA)
 		}
 		out = append(out, label("now")+t.Bar(float64(s.PhaseDone)/math.Max(1, float64(s.PhaseTotal)), min(24, w-11-theme.Width(text)))+text)
-	default:
+	case !p.Dreams():
 		if p.NextRefit() > 0 {
 			every := math.Max(1, p.Effective("refit_every").Number)
 			text := " in " + format.Count(s.NextRefit) + t.Dim.On(" steps")
@@ -102,8 +102,11 @@ func (p *Pane) Body(w, h int) []string {
 		line += "  " + t.Synthetic.On(t.Trend(losses, min(room, 30)))
 	}
 	out = append(append(out, line), p.modelLines(w, label)...)
-	age := s.Step - last.Step
-	out = append(out, label("D_syn")+format.Count(s.Synthetic)+t.Dim.On(" rows, ")+format.Count(age)+t.Dim.On(" steps old"))
+	held := label("D_syn") + format.Count(s.Synthetic) + t.Dim.On(" rows")
+	if !p.Dreams() {
+		held += t.Dim.On(", ") + format.Count(s.Step-last.Step) + t.Dim.On(" steps old")
+	}
+	out = append(out, held)
 	if last.Seconds > 0 {
 		what := "refit"
 		if last.Steps == 0 {

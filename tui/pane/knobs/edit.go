@@ -156,7 +156,7 @@ func (p *Pane) anyway() string {
 // than the change, whether D_syn is, and the updates made.
 func (p *Pane) Exposure() string {
 	c := p.History.LastApplied()
-	if c == nil || c.State != history.InForce || p.Snap == nil || p.Snap.Real == 0 {
+	if p.Dreams() || c == nil || c.State != history.InForce || p.Snap == nil || p.Snap.Real == 0 {
 		return ""
 	}
 	s := p.Snap

@@ -29,9 +29,14 @@ var phases = []struct {
 // it lasts.
 func (v *Pane) rare(p knob.Phase) bool {
 	switch p {
+	case knob.Collect, knob.Evaluate, knob.Learn:
+		if v.Dreams() {
+			return true
+		}
 	case knob.Score, knob.Fit, knob.Generate:
 		return !v.Generates()
-	case knob.Learn:
+	}
+	if p == knob.Learn {
 		return v.offPolicy()
 	}
 	return p >= knob.Analyse
@@ -92,7 +97,7 @@ func (v *Pane) Body(w, h int) []string {
 	for _, p := range phases {
 		name := v.nameOf(p.phase, p.name)
 		switch {
-		case p.phase == v.Phase():
+		case p.phase == v.Phase() && v.Snap.State != event.Ready:
 			strip = append(strip, t.Accent.On(t.Glyphs.Dot+" ")+t.Bold.On(name))
 		case !v.rare(p.phase):
 			strip = append(strip, t.Faint.On(t.Glyphs.Ring+" "+name))
@@ -106,6 +111,9 @@ func (v *Pane) Body(w, h int) []string {
 		line = v.phaseShort(w)
 	}
 	lines := []string{line, v.phaseProgress(w)}
+	if v.Dreams() {
+		return append(lines, v.buffersLine(w))[:min(len(lines)+1, max(1, h))]
+	}
 	if v.Generates() {
 		lines = append(lines, v.refitLine(w))
 	}
@@ -173,6 +181,12 @@ func (v *Pane) phaseProgress(w int) string {
 	if s.Err != "" {
 		return t.Bad.On(t.Fit(t.Glyphs.Cross+" "+s.Err, w))
 	}
+	if s.State == event.Ready {
+		return theme.Longest([]string{t.Dim.On("ready"), t.Dim.On("ready: a change makes a generation"), t.Dim.On("ready: a change of a knob makes the next generation")}, w)
+	}
+	if v.Dreams() && s.PhaseTotal <= 1 {
+		return t.Dim.On("begins")
+	}
 	if v.Phase() == knob.Collect || s.PhaseTotal <= 1 || v.Phase() == knob.Learn && quick(s) {
 		where := t.Dim.On("episode ") + format.Count(s.Episode) + t.Dim.On(" step ") + format.Count(s.EpisodeStep)
 		so := format.Number(s.EpisodeReturn)
@@ -234,6 +248,9 @@ func (v *Pane) buffersLine(w int) string {
 	data := t.Dim.On("D_real ") + format.Count(s.Real)
 	if v.Generates() {
 		data += t.Dim.On("  D_syn ") + format.Count(s.Synthetic)
+	}
+	if v.Dreams() {
+		return theme.Longest([]string{data}, w)
 	}
 	updates := t.Dim.On("updates ") + format.Count(int(s.Updates))
 	return theme.Longest([]string{data, data + " " + updates, data + "  " + updates}, w)

@@ -22,6 +22,9 @@ func (p *Pane) Text() string { return strings.Join(p.sentences(), " ") }
 func (p *Pane) sentences() []string {
 	h := &p.History
 	out := []string{p.result(), p.method()}
+	if p.Dreams() {
+		out = out[1:]
+	}
 	if c := h.LastApplied(); c != nil {
 		out = append(out, fmt.Sprintf("Last change: %s from %s to %s, %s.", p.KnobTitle(c.Knob), pane.Readable(c.From), pane.Readable(c.To), p.Since(c)))
 	}
