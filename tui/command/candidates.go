@@ -58,7 +58,7 @@ var ofFlags = map[string]completer{
 	"score-from": hint("a step, for example 16k"), "serve --ssh": hint("where to listen, for example 0.0.0.0:2222"), "keys": files, "host-key": files,
 	"on": glossed("here", "on this machine", "slurm", "a job array", "ssh:", "HOST,HOST:N on machines that share the disk"), "ssh": hint("an option of ssh, for example -oProxyJump=gate"),
 	"profile": profiles, "name": nothing, "leave": nothing, "look": nothing, "signal": oneOf("TERM", "USR1"), "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
-	"replay --picture": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
+	"replay --picture": files, "replay --cast": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
 	"env": hint("a command, for example 'python3 my_env.py'"), "env-arg": hint("an argument, for example gravity=3.7"), "python": files, "act-bound": hint("a number, for example 1"), "episode-steps": counts, "env-timeout": hint("seconds, for example 300"), "env-procs": nothing,
 	"data": files, "pretrain": counts, "act-low": hint("a number, for example -2"), "act-high": hint("a number, for example 2"), "done": glossed("terminal", "a true end", "timeout", "an end of time"),
 	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,

@@ -43,7 +43,7 @@ var refusals = []struct {
 	{"preset show narrow.toml", 2, "generator: width is 0"},
 	{"preset show late.toml", 2, `schedule "abc": want STEP:knob=value`},
 	{"preset show other.toml", 2, `did you mean "cheetah-run"?`},
-	{"version now", 2, `unexpected argument "now"`},
+	{"version now", 2, "a binary is described with --sbom only"},
 	{"doctor now", 2, `unexpected argument "now"`},
 	// flags
 	{"--bogus", 2, "pgrlab --help"},
