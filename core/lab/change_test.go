@@ -162,7 +162,7 @@ func TestAbandonedWorkIsCancelledAndKeepsOldTransitions(t *testing.T) {
 
 // init stands in for package presets, which registers the methods.
 func init() {
-	fitted := knob.UseGenerator | knob.UseFit
+	fitted := knob.UseGenerator | knob.UseAgent | knob.UseFit
 	generated := fitted | knob.UseDiffusion
 	prompted := generated | knob.UsePrompts
 	knob.SetMethods(func() []knob.Method {
@@ -170,7 +170,7 @@ func init() {
 			{Name: "sac"}, {Name: "synther", Has: generated}, {Name: "pgr-reward", Has: prompted}, {Name: "pgr-return", Has: prompted},
 			{Name: "pgr-td", Has: prompted}, {Name: "pgr-curiosity", Has: prompted}, {Name: "pgr-rnd", Has: prompted}, {Name: "pgr-count", Has: prompted},
 			{Name: "redq-curiosity", Has: knob.UseBonus}, {Name: "synther-curiosity", Has: generated | knob.UseBonus},
-			{Name: "vae", Has: fitted}, {Name: "pgr-vae", Has: fitted | knob.UsePrompts}, {Name: "resample", Has: knob.UseGenerator},
+			{Name: "vae", Has: fitted}, {Name: "pgr-vae", Has: fitted | knob.UsePrompts}, {Name: "resample", Has: knob.UseGenerator | knob.UseAgent},
 		}
 	})
 }
