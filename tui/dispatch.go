@@ -140,7 +140,7 @@ var ofAgents = map[string]bool{
 // act runs the action of a binding, whether it was called by key or by name.
 func (m *Model) act(b pane.Binding) tea.Cmd {
 	m.events.Used(b.Name)
-	if m.Dreams() && ofAgents[b.Name] {
+	if m.Dreams() && !m.About.Replay && ofAgents[b.Name] {
 		m.Tell(fmt.Sprintf("%s: this run has no agent: pgrlab dream only fits and prompts a generator", b.Name))
 		return nil
 	}

@@ -101,7 +101,10 @@ func (p *headline) dream(w int, state, badge string) string {
 	t, s, c := p.Theme, p.Snap, &p.About.Config
 	dot := t.Faint.On(" " + t.Glyphs.Separator + " ")
 	name := state + "  " + t.Bold.On(c.Task) + dot + c.Method
-	rows := t.Dim.On("dream of ") + format.Count(s.Real) + t.Dim.On(" rows")
+	rows := t.Dim.On("dream")
+	if s.Real > 0 { // else a journal does not say
+		rows = t.Dim.On("dream of ") + format.Count(s.Real) + t.Dim.On(" rows")
+	}
 	doing := ""
 	if phase := intervals[s.Phase]; phase != "" && s.State == event.Running && s.PhaseTotal > 0 {
 		doing = t.Warn.On(fmt.Sprintf("%s %d%%", phase, 100*s.PhaseDone/s.PhaseTotal)) + "  "

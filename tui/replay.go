@@ -237,11 +237,17 @@ func (r *Replay) build(n int) *event.Snapshot {
 		}
 	}
 	s.Real = s.Step
+	if s.Dreams = c.Dreams(); s.Dreams {
+		s.Real = 0 // no env step is made
+	}
+	if c.Data.Seeds() {
+		s.Real += c.Data.Rows
+	}
 	if c.Buffer > 0 {
-		s.Real = min(s.Step, c.Buffer)
+		s.Real = min(s.Real, c.Buffer)
 	}
 	s.Updates = uint64(done.Updates(s.Step))
-	if c.Generator.Kind != config.GeneratorNone && settings.RefitEvery > 0 {
+	if c.Generator.Kind != config.GeneratorNone && settings.RefitEvery > 0 && !s.Dreams {
 		s.NextRefit = settings.RefitEvery - s.Step%settings.RefitEvery
 	}
 	s.Knobs = settings.Values()

@@ -23,6 +23,11 @@ func dreamConfig() config.Config {
 	return c
 }
 
+// dreamtTask is the smallest task without its environment.
+func dreamtTask() task.Task {
+	return task.Data(task.OfData+"rows", task.Spec{Obs: tiny.Task().ObsSize, Act: tiny.Task().ActSize, Limit: 44})
+}
+
 // dreamtRows are transitions of the smallest task, in the order of time.
 func dreamtRows(t *testing.T, n int) (rows []float32) {
 	t.Helper()
@@ -51,7 +56,7 @@ func dreamtRows(t *testing.T, n int) (rows []float32) {
 
 func dreamLab(t *testing.T, c config.Config, rows []float32, folder record) *Lab {
 	t.Helper()
-	of := task.Data(c.Task, task.Spec{Obs: tiny.Task().ObsSize, Act: tiny.Task().ActSize, Limit: 44})
+	of := dreamtTask()
 	dev := quick(t, 1)
 	p, err := newParts(&c, of, dev)
 	if err != nil {

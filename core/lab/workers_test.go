@@ -29,6 +29,7 @@ func TestAnyNumberOfWorkersWritesTheSame(t *testing.T) {
 		"dreamer":                       {dreamerConfig(), tiny.Task()},
 		"drqv2":                         {tiny.Pixels(), tiny.Task()},
 		"drqv2 with a diffusion model":  {tiny.Latents(), tiny.Task()},
+		"a generator on recorded rows":  {dreamConfig(), dreamtTask()},
 		"ppo with a bonus":              {ppoConfig("rnd"), mazeTask(t)},
 		"ppo with a bonus of curiosity": {ppoConfig("curiosity"), mazeTask(t)},
 	} {
@@ -54,6 +55,9 @@ func TestAnyNumberOfWorkersWritesTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.OnFault(FaultFail)
+			if c.Dreams() {
+				l.Record(dreamtRows(t, 40))
+			}
 			if err := l.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -162,6 +162,7 @@ func (v *Pane) phaseShort(w int) string {
 	t, name, line := v.Theme, "", ""
 	for _, p := range phases {
 		switch {
+		case v.Dreams() && v.rare(p.phase):
 		case p.phase == v.Phase():
 			name = t.Accent.On(t.Glyphs.Dot+" ") + t.Bold.On(v.nameOf(p.phase, p.name))
 			line += " " + name
@@ -169,7 +170,7 @@ func (v *Pane) phaseShort(w int) string {
 			line += " " + t.Faint.On(t.Glyphs.Ring)
 		}
 	}
-	if theme.Width(line)-1 <= w {
+	if line != "" && theme.Width(line)-1 <= w {
 		return line[1:]
 	}
 	return name
@@ -246,6 +247,9 @@ func (v *Pane) batchLine(w int) string {
 func (v *Pane) buffersLine(w int) string {
 	t, s := v.Theme, v.Snap
 	data := t.Dim.On("D_real ") + format.Count(s.Real)
+	if v.Dreams() && s.Real == 0 { // a journal does not have it
+		data = ""
+	}
 	if v.Generates() {
 		data += t.Dim.On("  D_syn ") + format.Count(s.Synthetic)
 	}
