@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/fans"
 	"pgrlab/tui/pane/runs"
 	"pgrlab/tui/picker"
 	"pgrlab/tui/topic"
@@ -19,7 +20,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resize(msg.Width, msg.Height)
 	case polled:
 		m.poll()
-		return m, tea.Batch(m.tick(), m.takeLater(), m.runs.ReadJournals())
+		return m, tea.Batch(m.tick(), m.takeLater(), m.fans.ReadJournals())
 	case started:
 		return m, m.begin(msg)
 	case PicturesAnswered:
@@ -38,10 +39,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case runs.Loaded:
 		m.runs.OverlayRun(msg)
-	case runs.Forked:
-		m.runs.TakeForks(msg)
-	case runs.ChildrenRead:
-		m.runs.TakeChildren(msg)
+	case fans.Forked:
+		m.fans.TakeForks(msg)
+	case fans.ChildrenRead:
+		m.fans.TakeChildren(msg)
 	case tea.KeyMsg:
 		cmd := m.keystrokes(msg)
 		return m, tea.Batch(cmd, m.takeLater())

@@ -57,7 +57,7 @@ func TestAKeyOfAnotherPaneSaysWhere(t *testing.T) {
 		}
 	}
 	s.press("0")
-	if s.focus != pane.Runs {
+	if s.focus != pane.Fan {
 		t.Errorf("0 goes to %s", s.focus)
 	}
 }

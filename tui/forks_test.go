@@ -13,7 +13,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/tui/pane"
-	"pgrlab/tui/pane/runs"
+	"pgrlab/tui/pane/fans"
 	"pgrlab/tui/theme"
 )
 
@@ -32,6 +32,9 @@ func (n *nursery) fork(p pane.ForkPlan) ([]pane.Child, error) {
 	for i := range p.Each {
 		for _, changed := range []bool{false, true} {
 			c := pane.Child{Dir: fmt.Sprintf("runs/%d-%d-%v", len(n.plans), i, changed), Changed: changed, From: 24_000, To: 24_000 + p.Steps}
+			if p.Confirm {
+				c.From, c.To = 0, p.Steps
+			}
 			c.Failed = func() error { return n.gone[c.Dir] }
 			made = append(made, c)
 		}
@@ -47,13 +50,31 @@ func (n *nursery) load(dir string) ([]event.Event, error) {
 	return nil, errors.New("no such folder")
 }
 
-// live gives a child its evaluations after the fork, and its end.
+// live gives a child its evaluations after the fork, and its end. Equal parts of them have the same return.
 func (n *nursery) live(c pane.Child, returns ...float64) {
-	events := []event.Event{{Type: event.TypeEvaluated, Step: 20_000, Body: event.Evaluated{ReturnMean: 1e6}}} // the parent's evaluation
-	for i, r := range returns {
-		events = append(events, event.Event{Type: event.TypeEvaluated, Step: c.From + 1000*(i+1), Body: event.Evaluated{ReturnMean: run.Float(r)}})
+	due := (c.To - c.From) / n.every(c)
+	n.train(c, due, func(i int) float64 { return returns[i*len(returns)/due] })
+	n.journals[c.Dir] = append(n.journals[c.Dir], event.Event{Type: event.TypeDone, Step: c.To, Body: event.Done{Steps: c.To}})
+}
+
+// train gives a child its first evaluations after the fork.
+func (n *nursery) train(c pane.Child, evaluations int, returns func(i int) float64) {
+	var events []event.Event
+	if c.From > 0 {
+		events = append(events, event.Event{Type: event.TypeEvaluated, Step: 20_000, Body: event.Evaluated{ReturnMean: 1e6}}) // the parent's
 	}
-	n.journals[c.Dir] = append(events, event.Event{Type: event.TypeDone, Step: c.To, Body: event.Done{Steps: c.To}})
+	for i := range evaluations {
+		events = append(events, event.Event{Type: event.TypeEvaluated, Step: c.From + n.every(c)*(i+1), Body: event.Evaluated{ReturnMean: run.Float(returns(i))}})
+	}
+	n.journals[c.Dir] = events
+}
+
+// every is the number of steps between two evaluations of a child.
+func (n *nursery) every(c pane.Child) int {
+	if c.From == 0 {
+		return 1000 // of a run from the start
+	}
+	return 250
 }
 
 func forking(t *testing.T, w, h int) (*screen, *nursery) {
@@ -70,18 +91,18 @@ func forking(t *testing.T, w, h int) (*screen, *nursery) {
 
 // settleForks runs what the model has to do outside its loop, until nothing is left.
 func (s *screen) settleForks() {
-	s.clock = s.clock.Add(runs.ForkEvery)
+	s.clock = s.clock.Add(fans.ForkEvery)
 	s.poll()
 	if later := s.takeLater(); later != nil {
 		s.deliver(later())
 	}
-	s.runs.NextAt = s.clock
-	for i := range s.runs.Groups {
-		children := append([]runs.ChildRun(nil), s.runs.Groups[i].Children...)
+	s.fans.NextAt = s.clock
+	for i := range s.fans.Groups {
+		children := append([]fans.ChildRun(nil), s.fans.Groups[i].Children...)
 		for j := range children {
 			children[j] = children[j].Look(s.options.LoadRun)
 		}
-		s.Update(runs.ChildrenRead{Group: i, Children: children})
+		s.Update(fans.ChildrenRead{Group: i, Children: children})
 	}
 }
 
@@ -96,40 +117,46 @@ func (s *screen) deliver(msg tea.Msg) {
 	}
 }
 
-// A fork asks for the number of env steps of its children, and a child stays in the list and looks at them come
-// at fixed places.
+// The number of env steps of forks can be chosen, and looks at them come at fixed places.
 func TestForkSteps(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.typeLine("stage guidance 3")
 	s.Update(keyMsg("f"))
-	s.contains(t, "5,000 env steps a child", "another number of steps")
+	s.contains(t, "2,500 env steps a fork with an evaluation every 250", "another number of steps")
 	for _, c := range []struct{ typed, want string }{{"200", "too few"}, {"x", "no count"}} {
 		s.press("s", c.typed[:1])
 		for _, r := range c.typed[1:] {
 			s.press(string(r))
 		}
 		s.press("enter")
-		s.contains(t, "env steps a child: "+c.typed, c.want) // it stays to be corrected
+		s.contains(t, "env steps a fork: "+c.typed, c.want) // it stays to be corrected
 		s.press("esc", "f")
 	}
 	s.press("s")
-	if s.entry == nil || s.entry.Text() != "5000" {
+	if s.entry == nil || s.entry.Text() != "2500" {
 		t.Fatalf("s proposes %v", s.entry)
 	}
 	s.press("8", "k", "enter")
-	s.contains(t, "8,000 env steps a child")
+	s.contains(t, "8,000 env steps a fork")
 	s.Update(keyMsg("4"))
 	s.settleForks()
 	if len(n.plans) != 1 || n.plans[0].Steps != 8000 || n.plans[0].Each != 4 {
 		t.Fatalf("plans %+v", n.plans)
 	}
-	for i, c := range n.children[:5] {
-		s.typeLine("pane runs")
-		s.contains(t, "the first look comes when 5 of 8 are done")
-		n.live(c, 100+float64(i))
+	for i, c := range n.children {
+		s.says(t, "the first look comes at evaluation 20 of 32")
+		n.train(c, 20, func(int) float64 { return 100 + float64(i) })
 		s.settleForks()
 	}
-	s.contains(t, "not seen yet: return", "the next look comes when 8 of 8 are done", "mean 102 ± 2.00")
+	s.says(t, "not seen yet: return", "the next one comes at evaluation 32 of 32, the last", "5,000 of 8,000 steps each")
+	for i, c := range n.children {
+		n.live(c, 100+float64(i))
+	}
+	s.settleForks()
+	s.says(t, "not seen yet: return", "mean 103 ± 2.58")
+	if view := strings.Join(s.fans.Body(150, 40), "\n"); strings.Contains(view, "the next one comes") || strings.Contains(view, "of 8,000 steps") {
+		t.Error(view)
+	}
 }
 
 func TestForkMakesChildrenOfWhatIsStaged(t *testing.T) {
@@ -138,13 +165,13 @@ func TestForkMakesChildrenOfWhatIsStaged(t *testing.T) {
 	s.contains(t, "nothing is staged")
 	s.typeLine("stage guidance 3")
 	s.Update(keyMsg("f"))
-	s.contains(t, "fork: ω 2 → 3", "two runs to look at, no verdict", "5,000 env steps a child", "A verdict takes 4 children of either kind")
+	s.contains(t, "fan: ω 2 → 3", "two curves to look at, no verdict", "2,500 env steps a fork", "A verdict takes 4 forks of either kind")
 	s.Update(keyMsg("4"))
-	if c, ok := s.lastCommand().(event.Checkpoint); !ok || c.By != runs.Forker {
+	if c, ok := s.lastCommand().(event.Checkpoint); !ok || c.By != fans.Forker {
 		t.Fatalf("sent %#v", s.lastCommand())
 	}
 	s.settleForks()
-	want := pane.ForkPlan{Set: []string{"guidance=3!"}, Each: 4, Steps: 5000}
+	want := pane.ForkPlan{Set: []string{"guidance=3!"}, Each: 4, Steps: 2500, Every: 250}
 	if len(n.plans) != 1 || fmt.Sprint(n.plans[0]) != fmt.Sprint(want) {
 		t.Fatalf("plans %+v", n.plans)
 	}
@@ -152,15 +179,26 @@ func TestForkMakesChildrenOfWhatIsStaged(t *testing.T) {
 		t.Errorf("this run has guidance %v, staged %v", got, s.steering.Staged)
 	}
 	s.allReturn(n, 0, 20, 30, -10, 40)
-	s.typeLine("pane runs")
-	s.contains(t, "8 children over 5,000 steps from 24,000", "not seen yet: return +20", "of 70 ways to deal out the change differ as much", "four times in five")
+	s.says(t, "FAN  ω 2 → 3 at 24,000", "8 forks", "not seen yet: return +20", "of 70 ways to deal out the change differ as much", "four times in five")
 	s.ink(t, 0, s.Theme.Text)
 
 	s.Update(keyMsg("F"))
 	s.Update(keyMsg("4"))
 	s.settleForks()
 	s.allReturn(n, 8, 6, -24, 9, 4)
-	s.contains(t, "nothing was changed, and nothing is seen")
+	s.says(t, "nothing was changed, and nothing is seen")
+}
+
+// says fails unless the pane of forks says all of the texts.
+func (s *screen) says(t *testing.T, texts ...string) {
+	t.Helper()
+	title, note := s.fans.Title(150)
+	body := strings.Join(append([]string{title, note}, s.fans.Body(150, 40)...), " ")
+	for _, text := range texts {
+		if !strings.Contains(body, text) {
+			t.Fatalf("the pane does not say %q:\n%s", text, body)
+		}
+	}
 }
 
 // allReturn lets the unchanged ones of eight children return 100 to 103, the changed ones so much more.
@@ -178,7 +216,7 @@ func (s *screen) allReturn(n *nursery, from int, more ...float64) {
 // ink fails if the verdict of a group has another one.
 func (s *screen) ink(t *testing.T, group int, want theme.Ink) {
 	t.Helper()
-	if s.runs.VerdictInk(&s.runs.Groups[group]) != want {
+	if s.fans.VerdictInk(&s.fans.Groups[group]) != want {
 		t.Errorf("the verdict of group %d has another colour", group)
 	}
 }
@@ -196,17 +234,14 @@ func TestForksAreSeenToDiffer(t *testing.T) {
 	ask("stage guidance 3")
 	s.allReturn(n, 0, 60, 70, 80, 90)
 	s.contains(t, "ω 2 → 3: seen better: return +75") // outside the pane
-	s.typeLine("pane runs")
-	s.contains(t, "seen better: return +75", "2 of 70 ways", "It holds from step 24,000 of this run, over 5,000 steps; :confirm asks other seeds.")
+	s.says(t, "seen better: return +75", "2 of 70 ways", "It holds from step 24,000 of this run, over 2,500 steps; :confirm asks other seeds.")
 	s.ink(t, 0, s.Theme.Good)
 	ask("stage guidance 3")
 	s.allReturn(n, 8, -60, -70, -80, -90)
-	s.typeLine("pane runs")
-	s.contains(t, "seen better at look 2 of 3; of all: return 0", "; with the 8 children before") // a verdict stays
+	s.says(t, "seen better at look 2 of 3; of all: return 0", "; with the 8 forks before") // a verdict stays
 	ask("stage ratio 0.75")
 	s.allReturn(n, 16, -60, -70, -80, -90)
-	s.typeLine("pane runs")
-	s.contains(t, "seen worse: return -75", "2 questions were asked of this run", "up to 10%")
+	s.says(t, "seen worse: return -75", "2 questions were asked of this run", "up to 10%")
 	s.ink(t, 2, s.Theme.Bad)
 }
 
@@ -215,18 +250,17 @@ func TestTwoChildrenSayNothing(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.typeLine("ratio 0.75")
 	s.typeLine("confirm")
-	s.contains(t, "confirm: r ratio 0.5 → 0.75 at 24,000", "two runs to look at, no verdict")
-	plan := s.dialog.Choices[0]
+	s.contains(t, "confirm: r ratio 0.5 → 0.75 at 24,000", "two curves to look at, no verdict")
+	plan := s.dialog.Choices[4]
 	s.dialog = nil
 	s.Update(plan.Action()())
 	s.settleForks()
 	for _, c := range n.children {
-		n.live(c, 100, map[bool]float64{false: 100, true: 116}[c.Changed])
+		n.live(c, map[bool]float64{false: 100, true: 116}[c.Changed])
 	}
 	s.settleForks()
-	s.contains(t, "cannot say: with 1 fork a side no verdict is possible, it takes 4; :pane runs")
-	s.typeLine("pane runs")
-	s.contains(t, "return +8.00", "with the changes: return 108, the mean of 2 evaluations, 116 at 26,000; in runs/1-0-true", "without them: return 100, the mean")
+	s.contains(t, "cannot say: with 1 fork a side no verdict is possible, it takes 4; 0 shows it")
+	s.says(t, "return +16.0", "with the changes: return 116, the mean of 100 evaluations, 116 at 100,000; in runs/1-0-true", "without them: return 100, the mean")
 }
 
 // A child that failed counts with the least return; one that was stopped is waited for.
@@ -242,27 +276,25 @@ func TestFailedChildrenCount(t *testing.T) {
 		switch {
 		case i == 7:
 			n.gone[c.Dir] = fmt.Errorf("%w, with its parent", pane.ErrStopped)
-		case c.Changed: // evaluated once of twice
+		case c.Changed: // evaluated five times of ten
 			n.gone[c.Dir] = errors.New("exit status 1")
-			n.live(c, 100)
-			n.journals[c.Dir] = n.journals[c.Dir][:2]
+			n.train(c, 5, func(int) float64 { return 100 })
 		default:
 			n.live(c, 100, 102+float64(i))
 		}
 	}
 	s.settleForks()
-	s.typeLine("pane runs")
-	s.contains(t, "child 2, changed, 1-0-true: exit status 1", "stopped before its end, with its parent", "1 of 8 stopped before their end", "not seen yet")
+	s.says(t, "fork 2, changed, 1-0-true: exit status 1", "stopped before its end, with its parent", "1 of 8 stopped before their end")
 	n.gone = map[string]error{}
 	n.live(n.children[7], 40, 50)
 	s.settleForks()
-	s.contains(t, "seen worse: return -53.8") // 48.75, of three times 50 and once 45, less 102.5
+	s.says(t, "seen worse: return -53.8") // 48.75, of three times 50 and once 45, less 102.5
 }
 
 // A screen that comes later, or plays the run again, knows the forks from the journal, and says the same.
 func TestForksAreRecalledFromTheJournal(t *testing.T) {
 	s, n := forking(t, 160, 45)
-	made := event.Forked{Changes: []event.ForkedChange{{Knob: "guidance", From: "2", To: "3", Now: true}}, From: knob.After(24_000), Steps: 5_000}
+	made := event.Forked{Changes: []event.ForkedChange{{Knob: "guidance", From: "2", To: "3", Now: true}}, From: knob.After(24_000), Steps: 5_000, Every: 250}
 	for i := range 8 {
 		made.Forks = append(made.Forks, event.ForkMade{Dir: fmt.Sprint("x-fork-", i), Changed: i%2 == 1, Seed: uint64(4 + i)})
 		c := pane.Child{Dir: filepath.Join(filepath.Dir(s.About.Folder), fmt.Sprint("x-fork-", i)), Changed: i%2 == 1, From: 24_000, To: 29_000}
@@ -270,21 +302,20 @@ func TestForksAreRecalledFromTheJournal(t *testing.T) {
 	}
 	s.fake.emit(event.TypeFork, made)
 	s.Update(polled{})
-	s.typeLine("pane runs")
-	s.contains(t, "ω 2 → 3, 8 children over 5,000 steps from 24,000", "8 children have made no step yet")
+	s.says(t, "FAN  ω 2 → 3 at 24,000", "8 forks", "the first look comes at evaluation 12 of 20")
 	s.allReturn(n, 0, 60, 70, 80, 90)
-	s.contains(t, "seen better: return +75")
-	if s.runs.Unfinished() != 0 || s.runs.Over() != 0 {
+	s.says(t, "seen better: return +75")
+	if s.fans.Unfinished() != 0 || s.fans.Over() != 0 {
 		t.Error("children of another process are this screen's")
 	}
 	s.fake.emit(event.TypeFork, made)
 	s.fake.emit(event.TypeFork, event.Forked{Forks: []event.ForkMade{{Dir: "../elsewhere"}}})
 	s.Update(polled{})
-	if len(s.runs.Groups) != 1 {
-		t.Errorf("%d groups", len(s.runs.Groups))
+	if len(s.fans.Groups) != 1 {
+		t.Errorf("%d groups", len(s.fans.Groups))
 	}
 	s.fake.emit(event.TypeNote, event.Noted{Text: event.ForkedAt + "24000"})
-	if s.Update(polled{}); len(s.runs.Groups) != 0 {
+	if s.Update(polled{}); len(s.fans.Groups) != 0 {
 		t.Error("a fork lists the forks of its parent")
 	}
 }
@@ -300,14 +331,14 @@ func TestConfirmNeedsATouchedRun(t *testing.T) {
 	}
 	s.Update(keyMsg("enter"))
 	s.contains(t, "fresh seeds")
-	plan := s.dialog.Choices[1]
+	plan := s.dialog.Choices[0]
 	s.Update(plan.Action()())
 	if len(n.plans) != 1 || !n.plans[0].Confirm || n.plans[0].Each != 4 || n.plans[0].Steps != 100_000 {
 		t.Fatalf("plans %+v", n.plans)
 	}
 }
 
-func TestGoldenRuns(t *testing.T) {
+func TestGoldenFan(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
 		s, n := forking(t, size.w, size.h)
 		s.still()
@@ -325,8 +356,8 @@ func TestGoldenRuns(t *testing.T) {
 			n.live(c, 100+float64(i))
 		}
 		s.settleForks()
-		s.typeLine("pane runs")
-		golden(t, fmt.Sprintf("runs-%dx%d", size.w, size.h), strings.TrimRight(s.View(), "\n"))
+		s.typeLine("pane fan")
+		golden(t, fmt.Sprintf("fan-%dx%d", size.w, size.h), strings.TrimRight(s.View(), "\n"))
 	}
 }
 
@@ -372,7 +403,7 @@ func TestARefusedCheckpointEndsAFork(t *testing.T) {
 	s.fake.holds = true
 	s.press("F", "4")
 	s.press("w", "enter")
-	if refuse(); s.runs.IsSaving() {
+	if refuse(); s.fans.IsSaving() {
 		t.Error("the fork still waits")
 	}
 	s.contains(t, "the device is gone")

@@ -61,8 +61,8 @@ func (m *Model) screenKeys() []pane.Binding {
 		{Name: "checkpoint", For: pane.ToChange, Keys: []string{"c"}, Help: "save the run where it is, to go on from there", Action: m.steering.Checkpoint},
 		{Name: "note", For: pane.ToChange, Of: pane.LiveRun, Keys: []string{"n"}, Does: "note", Help: "write a line into the journal, and a marker on the charts", Action: m.steering.OpenNote},
 		{Name: "palette", For: pane.ToChange, Keys: []string{":"}, Does: "command", Help: "type a command: everything that keys do, and guidance 3, ω=3! @20000, show alpha, … ; tab completes, up and down choose", Action: m.palette.openPalette},
-		{Name: "fork", For: pane.ToCompare, Of: pane.LiveRun, Keys: []string{"f"}, Does: "fork", Help: "children of this run, half of them with what is staged, half without: the pane runs says whether they differ", Action: m.runs.OpenFork},
-		{Name: "placebo", For: pane.ToCompare, Keys: []string{"F"}, Help: "forks in which nothing is changed but the random streams: a test of the test, which must see nothing", Action: m.runs.OpenPlacebo},
+		{Name: "fork", For: pane.ToCompare, Of: pane.LiveRun, Keys: []string{"f"}, Does: "fork", Help: "a fan of futures: forks of this run, half of them with what is staged, half without, grow on the charts, and the pane fan says whether they differ", Action: m.fans.OpenFork},
+		{Name: "placebo", For: pane.ToCompare, Keys: []string{"F"}, Help: "a fan in which nothing is changed but the random numbers: a test of the test, which must see nothing", Action: m.fans.OpenPlacebo},
 		{Name: "lessons", For: pane.ToCompare, Of: pane.LiveRun, Keys: []string{"T"}, Does: "lessons", Help: "lessons that use this run: they say, set, ask for a prediction, and reveal what came; enter goes on, 1 to 9 answers, esc leaves", Action: m.lessons.OpenLessons},
 		{Name: "mouse", Keys: []string{"M"}, Help: "take the mouse (click: focus and inspect, wheel: scroll and zoom), or give it back to the terminal for selecting text", Action: m.toggleMouse},
 		{Name: "redraw", Keys: []string{"ctrl+l"}, Help: "draw the whole screen again", Action: m.redraw},
@@ -76,7 +76,7 @@ func (m *Model) screenKeys() []pane.Binding {
 		keys = append(keys, pane.Binding{Name: goTo(id), Keys: []string{fmt.Sprint(i + 1)}, Help: "to the pane " + string(id),
 			Action: func() tea.Cmd { return m.GoTo(id) }})
 	}
-	return append(keys, pane.Binding{Name: goTo(pane.Runs), Keys: []string{"0"}, Help: "to the pane runs: forks, and runs to compare with", Action: func() tea.Cmd { return m.GoTo(pane.Runs) }})
+	return append(keys, pane.Binding{Name: goTo(pane.Fan), Keys: []string{"0"}, Help: "to the pane fan: what forks say", Action: func() tea.Cmd { return m.GoTo(pane.Fan) }})
 }
 
 // numberedPanes are the first panes of the table, which have the keys 1 to 9.

@@ -59,6 +59,7 @@ type division struct {
 	// model of the world takes both.
 	scores   pane.ID
 	imagines bool
+	fan      bool // forks are shown: a boxed layout has them in the place of scores and phase
 	dreams   bool // there is no agent: the generations stand in the place of the first chart, and the map in that of the second
 }
 
@@ -149,6 +150,10 @@ func boxedPlaces(d division) []place {
 	dormant := max(9, body*31/100)
 
 	phase, scores := 7, 9
+	if d.fan {
+		scores = min(20, body-roomyKnobs/2)
+		phase, d.scores = 0, pane.Fan
+	}
 	knobs := body - phase - scores
 	for knobs < 17 && (scores > 6 || phase > 5) { // on a low screen keep the knobs usable
 		if scores > 6 {
@@ -180,7 +185,10 @@ func fullPlaces(d division) []place {
 	out = stack(out, left, 1, middle, rows(pane.Chart3, third), rows(pane.Chart4, third),
 		rows(pane.Map, body-2*third-system), rows(pane.System, system))
 	scores, generator, phase := 8, 8, 6
-	if d.scores == pane.Generator || d.scores == pane.Agent && !d.imagines {
+	if d.fan {
+		d.scores = pane.Fan
+		scores, generator, phase = 18, 0, 0
+	} else if d.scores == pane.Generator || d.scores == pane.Agent && !d.imagines {
 		scores, generator = scores+generator, 0
 	}
 	return stack(out, left+middle, 1, right, rows(pane.Knobs, body-scores-generator-phase),

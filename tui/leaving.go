@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/format"
 	"pgrlab/tui/lesson"
 	"pgrlab/tui/pane"
-	"pgrlab/tui/pane/runs"
+	"pgrlab/tui/pane/fans"
 	"pgrlab/tui/pane/whatif"
 	"pgrlab/tui/steer"
 )
@@ -26,7 +26,7 @@ const secondInterrupt = 5 * time.Second
 type leaving struct {
 	*pane.Run
 	steering *steer.Steering
-	runs     *runs.Pane
+	fans     *fans.Pane
 	whatIf   *whatif.Pane
 	lessons  *lesson.Lessons
 	picking  func() bool // whether the first screen is open
@@ -49,7 +49,7 @@ func (l *leaving) leave() tea.Cmd {
 
 // openQuit asks how to leave.
 func (l *leaving) openQuit() tea.Cmd {
-	children := l.runs.Unfinished()
+	children := l.fans.Unfinished()
 	if l.About.Remote { // the children are not this screen's to end
 		children = 0
 	}
@@ -206,7 +206,7 @@ func (l *leaving) suspend() tea.Cmd {
 	switch {
 	case l.About.Remote: // this process does not run on that terminal
 		return l.leave()
-	case l.picking() || l.About.Replay || l.Ended() && l.runs.Unfinished() == 0:
+	case l.picking() || l.About.Replay || l.Ended() && l.fans.Unfinished() == 0:
 		return l.stopped
 	case l.Lab == nil:
 		l.soon = true
@@ -226,7 +226,7 @@ func (l *leaving) detach() tea.Cmd {
 	case l.Snap != nil && l.Snap.Parked:
 		l.Tell("the run is parked: P takes the GPU again; or q s saves and stops it, and pgrlab train --resume goes on with it")
 		return nil
-	case l.runs.IsSaving():
+	case l.fans.IsSaving():
 		l.Tell("a fork is being made: leave when it is")
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"pgrlab/tui/pane/agent"
 	"pgrlab/tui/pane/charts"
 	"pgrlab/tui/pane/events"
+	"pgrlab/tui/pane/fans"
 	"pgrlab/tui/pane/generations"
 	"pgrlab/tui/pane/generator"
 	"pgrlab/tui/pane/knobs"
@@ -42,7 +43,8 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.knobs = knobs.New(m.steering)
 	m.events = events.New(r, kept)
 	m.system = system.New(r)
-	m.runs = runs.New(m.steering)
+	m.runs = runs.New(r)
+	m.fans = fans.New(m.steering)
 	m.whatIf = whatif.New(r)
 	m.sentence = sentence.New(r)
 	m.panes = m.table()
@@ -54,9 +56,9 @@ func assemble(r *pane.Run, s Settings) *Model {
 	}
 	m.headline = &headline{Run: r}
 	m.player = &player{Run: r, poll: m.poll}
-	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, m.charts.Inspecting, m.runs)
+	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, m.charts.Inspecting, m.fans)
 	m.help = help.New(m, r.Theme, m.helpContents)
-	m.leaving = &leaving{Run: r, steering: m.steering, runs: m.runs, whatIf: m.whatIf, lessons: m.lessons, picking: func() bool { return m.picker != nil },
+	m.leaving = &leaving{Run: r, steering: m.steering, fans: m.fans, whatIf: m.whatIf, lessons: m.lessons, picking: func() bool { return m.picker != nil },
 		stopped: func() tea.Msg { return m.pictures.Suspend() },
 		closeAll: func() {
 			m.help.Close()
@@ -85,6 +87,7 @@ func (m *Model) table() []pane.Pane {
 		m.charts.Pane(pane.Chart4),
 		losses.New(r),
 		agent.New(r),
+		m.fans,
 		m.runs,
 		m.whatIf,
 		generations.New(r),
@@ -117,6 +120,7 @@ type screenParts struct {
 	events   *events.Pane
 	system   *system.Pane
 	runs     *runs.Pane
+	fans     *fans.Pane
 	whatIf   *whatif.Pane
 	sentence *sentence.Pane
 	headline *headline

@@ -134,7 +134,7 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 			room = linesAtOnce
 			p.poll()
 			p.do(ctx, p.takeLater(), messages) // starts the children that a checkpoint was made for
-			p.do(ctx, p.runs.ReadJournals(), messages)
+			p.do(ctx, p.fans.ReadJournals(), messages)
 		}
 		p.write()
 	}

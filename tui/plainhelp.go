@@ -18,7 +18,8 @@ type lineCommand struct{ name, takes, about string }
 // on top. Commands that only change what is drawn are not among them.
 var lineCommands = []lineCommand{
 	{"status", "", "where the run stands, in one line; s does the same"},
-	{"runs", "", "this run, its forks and the runs compared with it"},
+	{"runs", "", "this run and the runs compared with it"},
+	{"forks", "", "the forks of this run, and what they say"},
 	{"help", "[TOPIC]", "these lines, or what a command, a knob or a number is: help undo, help guidance, help dormant; help knobs lists the knobs"},
 	{"KNOB", "VALUE", "set a knob: guidance 3, ratio 0.75 @20000 after a step to come, relevance td! with all that it needs made now"},
 	{"stage", "KNOB VALUE", "stage a change and learn what it would do; then apply, now, at, fork or drop"},
@@ -95,6 +96,8 @@ func (p *plain) inform(line string) bool {
 		p.status()
 	case "runs":
 		p.lines(p.runs.Body(100, 0))
+	case "forks":
+		p.lines(p.fans.Body(100, 0))
 	case "what-if":
 		p.lines(p.whatIf.Body(100, 1000))
 		fmt.Fprintln(p.out, "type what-if-begin, what-if-stop, what-if-hold")

@@ -31,7 +31,7 @@ func linesFor(t *testing.T, input string) (text string, f *fakeLab) {
 // them is about what only a screen draws.
 func TestPlainHelpIsOfLines(t *testing.T) {
 	p := newPlain(Options{About: pane.About{Config: fakeConfig()}}, strings.NewReader(""), &bytes.Buffer{})
-	known := []string{"status", "runs", "help", "what-if", "KNOB", "esc"} // the loop takes these
+	known := []string{"status", "runs", "forks", "help", "what-if", "KNOB", "esc"} // the loop takes these
 	for _, b := range p.palette.keys {
 		known = append(known, b.Name)
 	}

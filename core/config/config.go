@@ -214,6 +214,20 @@ func (c *Config) Reaches(step, every int) bool {
 	return step/every > (step-c.Environment.InLockstep())/every
 }
 
+// Evaluations returns how many evaluations a run of c makes after an env step: by the cadence, and at
+// its end.
+func (c *Config) Evaluations(after int) (n int) {
+	every := c.Evaluation.Every
+	if every == 0 || after >= c.Steps {
+		return 0
+	}
+	n = c.Steps/every - after/every
+	if c.Steps%every != 0 {
+		n++
+	}
+	return n
+}
+
 // Functions are the relevance functions that the run may come to use: all that its learner can
 // use if the knob relevance chooses among them at any time, and otherwise those of bonus and
 // priorities.

@@ -68,13 +68,7 @@ func (u Units) Rest(c *config.Config, s *knob.Settings, step int) time.Duration 
 	if first := min(c.Steps, beginning(c, s)); u.First > 0 && from < first {
 		total += (u.First - u.Step) * float64(c.EnvSteps(first-from))
 	}
-	if every := c.Evaluation.Every; every > 0 {
-		left := c.Steps/every - step/every
-		if step < c.Steps && c.Steps%every != 0 {
-			left++ // the last env step has one as well
-		}
-		total += u.Evaluation * float64(left)
-	}
+	total += u.Evaluation * float64(c.Evaluations(step))
 	refits, rows := refits(c, s, step)
 	if !c.Generates() || refits == 0 || u.Sample == 0 {
 		return seconds(total)

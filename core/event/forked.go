@@ -13,6 +13,7 @@ type Forked struct {
 	Schedule []string       `json:"schedule,omitempty"` // of runs from step 0: all changes of this run, which half of them make
 	From     knob.Position  `json:"from"`               // where the forks begin
 	Steps    int            `json:"steps"`              // env steps that each of them makes
+	Every    int            `json:"every"`              // env steps between two of their evaluations
 	Forks    []ForkMade     `json:"forks"`              // in the order in which they are trained
 }
 

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// describe fills in what the first forks say, without a verdict.
-func (t *test) describe(r *Result, forks int) {
-	real := t.dealings[0]
+// describe fills in what the forks say at a look, without a verdict.
+func (t *test) describe(r *Result, l look) {
+	real, forks := t.dealings[0], l.forks
 	weight := 0.0
 	for from := 0; from < forks; {
 		to, n := from, [2]float64{}
@@ -18,10 +18,10 @@ func (t *test) describe(r *Result, forks int) {
 		weight += n[0] * n[1] / (n[0] + n[1])
 		from = to
 	}
-	r.Difference = t.centred(t.scores, forks, real) / weight // the mean of the batches' differences; NaN: all are of one kind
+	r.Difference = t.centred(l, real) / weight // the mean of the batches' differences; NaN: all are of one kind
 	for kind := range 2 {
 		var all []float64
-		for i, v := range t.scores[:forks] {
+		for i, v := range l.scores[:forks] {
 			if arm(real[i]) == kind {
 				all = append(all, v)
 			}
@@ -29,14 +29,14 @@ func (t *test) describe(r *Result, forks int) {
 		r.Forks[kind] = len(all)
 		r.Means[kind], r.Deviations[kind] = stat.MeanStdDev(all, nil)
 	}
-	size := math.Abs(t.centred(t.scores, forks, real))
+	size := math.Abs(t.centred(l, real))
 	r.AsMuch = 0
 	for _, d := range t.dealings {
-		if v := math.Abs(t.centred(t.scores, forks, d)); v >= size-same(math.Max(size, v)) {
+		if v := math.Abs(t.centred(l, d)); v >= size-same(math.Max(size, v)) {
 			r.AsMuch++
 		}
 	}
-	r.Sees = t.sees(forks)
+	r.Sees = t.sees(l)
 }
 
 // arm is the index of the forks with the change, or of those without.
@@ -47,47 +47,48 @@ func arm(changed bool) int {
 	return 0
 }
 
-// sees is the difference that four of five fans of as many forks, whose returns spread as these do
-// within each kind and batch, would see. The factor is from simulations with normal noise: 2.9, 2.05,
-// 1.7 and 1.36 deviations for 8, 12, 16 and 24 forks.
-func (t *test) sees(forks int) float64 {
+// sees is Sees of as many forks, whose returns spread as these do within each kind and batch.
+func (t *test) sees(l look) float64 {
+	forks := l.forks
 	type cell struct{ batch, kind int }
 	sums, squares, n := map[cell]float64{}, 0.0, map[cell]float64{}
-	for i, v := range t.scores[:forks] {
+	for i, v := range l.scores[:forks] {
 		c := cell{t.batch[i], arm(t.dealings[0][i])}
 		sums[c] += v
 		n[c]++
 	}
-	for i, v := range t.scores[:forks] {
+	for i, v := range l.scores[:forks] {
 		c := cell{t.batch[i], arm(t.dealings[0][i])}
 		squares += (v - sums[c]/n[c]) * (v - sums[c]/n[c])
 	}
 	free := float64(forks - len(n))
-	if free < 1 || forks < 2*LeastForks {
+	if free < 1 {
 		return math.NaN()
 	}
-	return 6 / math.Sqrt(float64(forks-4)) * math.Sqrt(squares/free)
+	return Sees(forks, math.Sqrt(squares/free))
+}
+
+// Sees is the difference that four of five fans would see, half of whose forks have the change, if
+// scores of forks alike have that standard deviation; NaN: so few forks see nothing. The factor is
+// from simulations with normal noise: 2.9, 2.05, 1.7 and 1.36 deviations for 8, 12, 16 and 24 forks.
+func Sees(forks int, deviation float64) float64 {
+	if forks < 2*LeastForks {
+		return math.NaN()
+	}
+	return 6 / math.Sqrt(float64(forks-4)) * deviation
 }
 
 // interval is the differences that are not rejected: the test is made of the scores without the
 // difference. Low or high is infinite if no difference is too large. Both are NaN if the estimate
 // itself is rejected, by an earlier look.
 func (t *test) interval(estimate float64, looks []look) (low, high float64) {
-	accepted := func(delta float64) bool {
-		without := make([]float64, len(t.scores))
-		for i, v := range t.scores {
-			if without[i] = v; t.dealings[0][i] {
-				without[i] = v - delta
-			}
-		}
-		return t.rejects(without, looks) == 0
-	}
+	accepted := func(effect float64) bool { return t.rejects(looks, effect) == 0 }
 	if math.IsNaN(estimate) || !accepted(estimate) {
 		return math.NaN(), math.NaN()
 	}
-	forks := looks[len(looks)-1].forks
-	least, most := t.scores[0], t.scores[0]
-	for _, v := range t.scores[:forks] {
+	last := looks[len(looks)-1]
+	least, most := last.scores[0], last.scores[0]
+	for _, v := range last.scores[:last.forks] {
 		least, most = math.Min(least, v), math.Max(most, v)
 	}
 	edge := func(sign float64) float64 {

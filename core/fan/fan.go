@@ -7,10 +7,49 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Batch is a number of forks that were made at the same time, in the order in which they are trained.
+// Fork is a fork as its evaluations show it.
+type Fork struct {
+	Changed bool      // it was dealt the change
+	Returns []float64 // mean return of each of its evaluations after the fork, in order
+	Failed  bool      // it makes no more
+}
+
+// Batch is a number of forks that were made at the same time, in the order in which they were dealt
+// the change. A score is a mean over evaluations; NaN: it is not known yet.
 type Batch struct {
 	Changed []bool    // which of them got the change, as Deal has drawn it
-	Scores  []float64 // one for each; NaN: not known yet
+	Early   []float64 // scores over the first six tenths of the evaluations
+	Scores  []float64 // scores over all of them
+}
+
+// NewBatch are the scores of forks that make as many evaluations as are due. Where a fork failed
+// before an evaluation, or its return is not finite, the least return of the task counts.
+func NewBatch(forks []Fork, due int, least float64) (b Batch) {
+	for _, f := range forks {
+		b.Changed = append(b.Changed, f.Changed)
+		b.Early = append(b.Early, score(f, EarlyOf(due), least))
+		b.Scores = append(b.Scores, score(f, due, least))
+	}
+	return b
+}
+
+// EarlyOf is how many of the evaluations that are due count at the first look.
+func EarlyOf(due int) int { return (6*due + 9) / 10 }
+
+// score is the mean of the first n evaluations of a fork; NaN: it has not made them.
+func score(f Fork, n int, least float64) float64 {
+	if n == 0 || len(f.Returns) < n && !f.Failed {
+		return math.NaN()
+	}
+	sum := 0.0
+	for i := range n {
+		r := least
+		if i < len(f.Returns) && !math.IsNaN(f.Returns[i]) && !math.IsInf(f.Returns[i], 0) {
+			r = f.Returns[i]
+		}
+		sum += r
+	}
+	return sum / float64(n)
 }
 
 // Verdict is the answer to the question whether the change did something.
@@ -18,11 +57,21 @@ type Verdict int
 
 // The verdicts.
 const (
-	Waiting Verdict = iota // too few forks are done for the first look
+	Waiting Verdict = iota // the forks have not come to the first look
 	TooFew                 // with so few forks no result could be a verdict
 	NotSeen                // the difference is one that chance makes
 	Better                 // forks with the change return more
 	Worse                  // they return less
+)
+
+// Place is a place at which a fan is looked at.
+type Place int
+
+// The places.
+const (
+	Nowhere Place = iota // there are no more looks
+	Early                // when all forks have made six tenths of their evaluations
+	Whole                // when all of them have made all
 )
 
 // Result is what the forks of a fan say.
@@ -31,7 +80,7 @@ type Result struct {
 	Look       int        // the number of looks so far
 	Decided    int        // the look that gave the verdict; 0: none did
 	Looks      int        // the number of looks that the forks there are will give
-	Next       int        // the number of forks that have to be done for the next look; 0: there is none
+	Next       Place      // where the next look is
 	Forks      [2]int     // forks without and with the change at the last look
 	Means      [2]float64 // their mean scores
 	Deviations [2]float64 // their standard deviations (n − 1)
@@ -53,23 +102,6 @@ func Deal(s rng.Stream, n int) []bool {
 	return changed
 }
 
-// Score is the score of a fork: the mean of its evaluations after the fork. A fork that failed has
-// the least return in place of those of the due ones that it did not come to, and every fork in place
-// of a return that is not finite.
-func Score(returns []float64, due int, failed bool, least float64) float64 {
-	sum, n := 0.0, len(returns)
-	for _, r := range returns {
-		if math.IsNaN(r) || math.IsInf(r, 0) {
-			r = least
-		}
-		sum += r
-	}
-	for ; failed && n < due; n++ {
-		sum += least
-	}
-	return sum / float64(n) // NaN: there is none yet
-}
-
 // Least is the least return that is known of a task: 0, or the least of these evaluations if one is
 // below it. The suite's and the mazes' rewards are not negative.
 func Least(evaluations ...[]float64) float64 {
@@ -84,24 +116,30 @@ func Least(evaluations ...[]float64) float64 {
 	return least
 }
 
-// look is a place at which a fan is looked at.
+// look is a look at a fan.
 type look struct {
-	forks int     // all forks before this one are done
-	spend float64 // the error that may be spent until then
+	at     Place
+	forks  int       // those before this one are looked at
+	spend  float64   // the error that may be spent until then
+	scores []float64 // of these forks
 }
 
-// looksOf are the looks at a number of batches: one when six tenths of the first are done, one at the end of each.
+// looksOf are the looks at a number of batches: one when the forks of the first have made six tenths
+// of their evaluations, one when those of each have made all.
 func looksOf(batches []Batch) []look {
-	n := len(batches[0].Changed)
-	looks := []look{{(6*n + 9) / 10, 0.01}}
-	n, left := 0, 0.02
+	looks := []look{{Early, len(batches[0].Changed), 0.01, batches[0].Early}}
+	var scores []float64
+	left := 0.02
 	for _, b := range batches {
-		n += len(b.Changed)
-		looks = append(looks, look{n, 0.05 - left})
+		scores = append(scores, b.Scores...)
+		looks = append(looks, look{Whole, len(scores), 0.05 - left, scores})
 		left /= 2
 	}
 	return looks
 }
+
+// known says whether all that the look compares is known.
+func (l look) known() bool { return !slices.ContainsFunc(l.scores[:l.forks], math.IsNaN) }
 
 // Judge says what the forks of a fan show. Batches after the first were added later; each is compared
 // within itself, so that they may begin at other checkpoints.
@@ -113,22 +151,18 @@ func Judge(batches []Batch) Result {
 	t := newTest(batches)
 	looks := looksOf(batches)
 	r.Looks, r.Dealings = len(looks), len(t.dealings)
-	done := slices.IndexFunc(t.scores, math.IsNaN)
-	if done < 0 {
-		done = len(t.scores)
-	}
 	reached := looks[:0:0]
 	for _, l := range looks {
-		if l.forks <= done {
-			reached = append(reached, l)
-		} else if r.Next == 0 {
-			r.Next = l.forks
+		if !l.known() {
+			r.Next = l.at
+			break
 		}
+		reached = append(reached, l)
 	}
 	if r.Look = len(reached); r.Look > 0 {
-		t.describe(&r, reached[r.Look-1].forks)
+		t.describe(&r, reached[r.Look-1])
 	}
-	decided := t.rejects(t.scores, reached)
+	decided := t.rejects(reached, 0)
 	switch {
 	case !t.decides(looks[len(looks)-1]):
 		r.Verdict = TooFew
@@ -136,7 +170,7 @@ func Judge(batches []Batch) Result {
 		r.Verdict = Waiting
 	case decided == 0:
 		r.Verdict = NotSeen
-	case t.centred(t.scores, reached[decided-1].forks, t.dealings[0]) > 0:
+	case t.centred(reached[decided-1], t.dealings[0]) > 0:
 		r.Verdict, r.Decided = Better, decided
 	default:
 		r.Verdict, r.Decided = Worse, decided
@@ -153,10 +187,9 @@ const LeastForks = 4
 
 // test compares the real dealing with others.
 type test struct {
-	batch    []int     // of each fork
-	scores   []float64 // of each fork
-	dealings [][]bool  // who gets the change; the first one is the real one
-	even     bool      // half of the forks of each batch get it: each dealing has an opposite
+	batch    []int    // of each fork
+	dealings [][]bool // who gets the change; the first one is the real one
+	even     bool     // half of the forks of each batch get it: each dealing has an opposite
 }
 
 // mostDealings limits the dealings that are compared: if there are more, chance draws from them.
@@ -166,8 +199,8 @@ func newTest(batches []Batch) *test {
 	t := &test{even: true, dealings: [][]bool{nil}}
 	for i, b := range batches {
 		n := 0
-		for j, c := range b.Changed {
-			t.batch, t.scores = append(t.batch, i), append(t.scores, b.Scores[j])
+		for _, c := range b.Changed {
+			t.batch = append(t.batch, i)
 			if c {
 				n++
 			}
@@ -250,15 +283,14 @@ func shuffle(draws *rng.Sequence, all []bool) {
 
 // centred is the sum of the scores of the forks with the change, each less the mean of its batch: for
 // a batch of n forks with the change and m without it is nm/(n+m) times the difference of their means.
-// Only the first forks count.
-func (t *test) centred(scores []float64, forks int, changed []bool) float64 {
+func (t *test) centred(l look, changed []bool) float64 {
 	total := 0.0
-	for from := 0; from < forks; {
+	for from := 0; from < l.forks; {
 		to, sum, with, n := from, 0.0, 0.0, 0
-		for ; to < forks && t.batch[to] == t.batch[from]; to++ {
-			sum += scores[to]
+		for ; to < l.forks && t.batch[to] == t.batch[from]; to++ {
+			sum += l.scores[to]
 			if changed[to] {
-				with += scores[to]
+				with += l.scores[to]
 				n++
 			}
 		}
@@ -280,9 +312,10 @@ func (t *test) decides(l look) bool {
 // allows is how many of n dealings a look may spend, with those of the looks before.
 func (l look) allows(n int) float64 { return math.Floor(l.spend*float64(n) + 1e-9) }
 
-// rejects says at which of the looks, counted from 1, the real dealing is among those that differ most;
-// 0: at none. Dealings that differ as much as each other are taken together or not at all.
-func (t *test) rejects(scores []float64, looks []look) int {
+// rejects says at which of the looks, counted from 1, the real dealing is among those that differ
+// most, if the scores of the forks with the change are less by an effect; 0: at none. Dealings that
+// differ as much as each other are taken together or not at all.
+func (t *test) rejects(looks []look, effect float64) int {
 	type ranked struct {
 		by float64
 		at int
@@ -290,10 +323,11 @@ func (t *test) rejects(scores []float64, looks []look) int {
 	spent := make([]bool, len(t.dealings))
 	used := 0
 	for at, l := range looks {
+		l.scores = t.without(l, effect)
 		var all []ranked
 		for i, d := range t.dealings {
 			if !spent[i] {
-				all = append(all, ranked{math.Abs(t.centred(scores, l.forks, d)), i})
+				all = append(all, ranked{math.Abs(t.centred(l, d)), i})
 			}
 		}
 		slices.SortFunc(all, func(a, b ranked) int {
@@ -323,6 +357,20 @@ func (t *test) rejects(scores []float64, looks []look) int {
 		}
 	}
 	return 0
+}
+
+// without are the scores of a look, less an effect for the forks with the change.
+func (t *test) without(l look, effect float64) []float64 {
+	if effect == 0 {
+		return l.scores
+	}
+	scores := slices.Clone(l.scores[:l.forks])
+	for i := range scores {
+		if t.dealings[0][i] {
+			scores[i] -= effect
+		}
+	}
+	return scores
 }
 
 // same is the difference below which two sums are the same, but for rounding.

@@ -13,12 +13,17 @@ import (
 	"pgrlab/core/rng"
 )
 
+// whole is a batch whose forks have made all evaluations, each of which returned 0.
+func whole(changed []bool) Batch {
+	return Batch{Changed: changed, Early: make([]float64, len(changed)), Scores: make([]float64, len(changed))}
+}
+
 // With eight forks the verdict is that of a count by hand over the 70 ways to choose four of eight bits.
 func TestEightForksByBruteForce(t *testing.T) {
 	draws := rng.New(1, "test").At(0)
 	verdicts := map[Verdict]int{}
 	for n := range 300 {
-		b := Batch{Changed: Deal(rng.New(uint64(n), "deal"), 4), Scores: make([]float64, 8)}
+		b := whole(Deal(rng.New(uint64(n), "deal"), 4))
 		real := 0
 		for i := range b.Scores {
 			b.Scores[i] = float64(draws.IntN(40))
@@ -49,7 +54,7 @@ func TestEightForksByBruteForce(t *testing.T) {
 			}
 		}
 		want := NotSeen
-		if asMuch <= 2 && more == 0 { // 3 % of 70, and the first look, after five forks, can spend nothing
+		if asMuch <= 2 && more == 0 { // 3 % of 70, and the first look can spend nothing
 			want = map[bool]Verdict{true: Better, false: Worse}[difference(real) > 0]
 		}
 		r := Judge([]Batch{b})
@@ -70,9 +75,9 @@ func TestEightForksByBruteForce(t *testing.T) {
 // done wait for their look.
 func TestWhatFewForksSay(t *testing.T) {
 	for n, want := range map[int]Verdict{1: TooFew, 2: TooFew, 3: TooFew, 4: Better, 6: Better, 8: Better} {
-		b := Batch{Changed: Deal(rng.New(3, "deal"), n)}
+		b := whole(Deal(rng.New(3, "deal"), n))
 		for i, c := range b.Changed {
-			b.Scores = append(b.Scores, float64(i))
+			b.Scores[i] = float64(i)
 			if c {
 				b.Scores[i] += 1000
 			}
@@ -81,12 +86,15 @@ func TestWhatFewForksSay(t *testing.T) {
 			t.Errorf("%d and %d forks: %+v, want %v", n, n, r, want)
 		}
 		b.Scores[0] = math.NaN()
-		if r := Judge([]Batch{b}); n >= LeastForks && (r.Verdict != Waiting || r.Look != 0 || r.Next != (6*2*n+9)/10) {
+		if r := Judge([]Batch{b}); n >= LeastForks && (r.Verdict != NotSeen || r.Look != 1 || r.Next != Whole) {
 			t.Errorf("%d and %d forks, the first not done: %+v", n, n, r)
 		}
+		b.Early[1] = math.NaN()
+		if r := Judge([]Batch{b}); n >= LeastForks && (r.Verdict != Waiting || r.Look != 0 || r.Next != Early) {
+			t.Errorf("%d and %d forks, the second has hardly begun: %+v", n, n, r)
+		}
 	}
-	equal := Batch{Changed: Deal(rng.New(3, "deal"), 4), Scores: make([]float64, 8)}
-	if r := Judge([]Batch{equal}); r.Verdict != NotSeen {
+	if r := Judge([]Batch{whole(Deal(rng.New(3, "deal"), 4))}); r.Verdict != NotSeen {
 		t.Errorf("forks that return the same: %+v", r)
 	}
 	if r := Judge(nil); r.Verdict != Waiting {
@@ -98,7 +106,7 @@ func TestWhatFewForksSay(t *testing.T) {
 // better checkpoint is no sign of the change.
 func TestBatchesAreAdded(t *testing.T) {
 	batch := func(seed uint64, n int, level, effect float64) Batch {
-		b := Batch{Changed: Deal(rng.New(seed, "deal"), n), Scores: make([]float64, 2*n)}
+		b := whole(Deal(rng.New(seed, "deal"), n))
 		noise := rng.New(seed, "noise").At(0)
 		for i, c := range b.Changed {
 			b.Scores[i] = level + float64(noise.IntN(100))
@@ -124,20 +132,46 @@ func TestBatchesAreAdded(t *testing.T) {
 	}
 }
 
+// A large difference at six tenths of the evaluations is seen there, and stays seen; what a look has
+// spent, later ones cannot.
+func TestTheFirstLook(t *testing.T) {
+	b := whole(Deal(rng.New(3, "deal"), 6))
+	for i, c := range b.Changed {
+		b.Early[i], b.Scores[i] = float64(i), math.NaN()
+		if c {
+			b.Early[i] = 100 + float64(i)
+		}
+	}
+	if r := Judge([]Batch{b}); r.Verdict != Better || r.Look != 1 || r.Decided != 1 || r.Next != Whole || !(r.Low > 0) {
+		t.Errorf("%+v", r)
+	}
+	for i := range b.Scores {
+		b.Scores[i] = float64(i % 2)
+	}
+	if r := Judge([]Batch{b}); r.Verdict != Better || r.Look != 2 || r.Decided != 1 || math.Abs(r.Difference) > 1 {
+		t.Errorf("at the end: %+v", r)
+	}
+}
+
 // A fork that failed has the least return where it was not evaluated any more.
 func TestAFailedForkCounts(t *testing.T) {
 	for _, c := range []struct {
-		returns []float64
-		failed  bool
-		least   float64
-		want    float64
+		returns     []float64
+		failed      bool
+		least       float64
+		early, want float64
 	}{
-		{[]float64{10, 20, 30}, false, 0, 20}, {[]float64{10, 20}, true, 0, 30. / 4}, {nil, true, -50, -50},
-		{[]float64{10, math.NaN()}, false, -2, 4}, {[]float64{10, math.Inf(1)}, true, 0, 2.5}, {nil, false, 0, math.NaN()},
+		{[]float64{10, 20, 30, 40}, false, 0, 20, 25}, {[]float64{10, 20, 30}, false, 0, 20, math.NaN()}, {[]float64{10, 20}, true, 0, 10, 7.5}, {nil, true, -50, -50, -50},
+		{[]float64{10, math.NaN(), 1, 11}, false, -2, 3, 5}, {[]float64{10, math.Inf(1)}, true, 0, 10. / 3, 2.5}, {nil, false, 0, math.NaN(), math.NaN()},
 	} {
-		if got := Score(c.returns, 4, c.failed, c.least); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("%+v: %v", c, got)
+		b := NewBatch([]Fork{{true, c.returns, c.failed}}, 4, c.least)
+		same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+		if !same(b.Early[0], c.early) || !same(b.Scores[0], c.want) || !b.Changed[0] {
+			t.Errorf("%+v: %+v", c, b)
 		}
+	}
+	if b := NewBatch([]Fork{{}}, 0, 0); !math.IsNaN(b.Scores[0]) || !math.IsNaN(b.Early[0]) {
+		t.Errorf("no evaluation is due: %+v", b)
 	}
 	if got := Least([]float64{3, 2}, []float64{-4, math.Inf(-1), math.NaN()}); got != -4 || Least([]float64{3}) != 0 {
 		t.Errorf("least return %v", got)
@@ -186,14 +220,14 @@ func placebo(curves [][]float64, chance rng.Stream, n, batches int) bool {
 	of := chance.Sub("curves").At(0)
 	var all []Batch
 	for k := range batches {
-		b := Batch{Changed: Deal(chance.Sub(fmt.Sprint(k)), n)}
+		var forks []Fork
 		left := slices.Clone(curves)
-		for range 2 * n {
+		for _, changed := range Deal(chance.Sub(fmt.Sprint(k)), n) {
 			i := of.IntN(len(left))
-			b.Scores = append(b.Scores, Score(left[i][10:15], 5, false, 0)) // steps 11,000 to 15,000
+			forks = append(forks, Fork{Changed: changed, Returns: left[i][10:15]}) // steps 11,000 to 15,000
 			left = slices.Delete(left, i, i+1)
 		}
-		all = append(all, b)
+		all = append(all, NewBatch(forks, 5, 0))
 		if v := verdictOf(all); v == Better || v == Worse {
 			return true
 		}
@@ -205,11 +239,11 @@ func placebo(curves [][]float64, chance rng.Stream, n, batches int) bool {
 func verdictOf(batches []Batch) Verdict {
 	t := newTest(batches)
 	looks := looksOf(batches)
-	at := t.rejects(t.scores, looks)
+	at := t.rejects(looks, 0)
 	switch {
 	case at == 0:
 		return NotSeen
-	case t.centred(t.scores, looks[at-1].forks, t.dealings[0]) > 0:
+	case t.centred(looks[at-1], t.dealings[0]) > 0:
 		return Better
 	}
 	return Worse
@@ -261,13 +295,15 @@ func TestWhatAFanSees(t *testing.T) {
 	for _, n := range []int{4, 6, 8, 12} {
 		seen := 0
 		for f := range fans {
-			noise := make([]float32, 2*n)
+			noise := make([]float32, 4*n)
 			rng.New(uint64(f), "noise").FillNormal(noise, 0, 0)
-			b := Batch{Changed: Deal(rng.New(uint64(f), "deal"), n), Scores: make([]float64, 2*n)}
+			b := whole(Deal(rng.New(uint64(f), "deal"), n))
 			effect := 6 / math.Sqrt(float64(2*n-4))
 			for i, c := range b.Changed {
-				if b.Scores[i] = float64(noise[i]); c {
+				b.Scores[i], b.Early[i] = float64(noise[i]), 0.9*float64(noise[i])+0.44*float64(noise[2*n+i])
+				if c {
 					b.Scores[i] += effect
+					b.Early[i] += effect
 				}
 			}
 			if verdictOf([]Batch{b}) == Better {

@@ -138,25 +138,22 @@ func compareForks(change string, changed, others []*Run, waiting int) *Forks {
 	f := &Forks{Task: changed[0].Task, Of: last.parent, At: last.position, Change: change}
 	runs := slices.Concat(changed, others)
 	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.Seed, b.Seed) }) // the order in which the change was dealt
-	due, returns := 0, [][]float64{}
+	due, returns := 0, [][]float64{} // due: what those have made that are done
+	var forks []fan.Fork
 	for _, r := range runs {
-		returns = append(returns, r.afterFork())
-		due = max(due, len(r.afterFork()))
-	}
-	least, done := fan.Least(returns...), 0
-	var b fan.Batch
-	for i, r := range runs {
-		score := math.NaN()
-		if r.Done && !r.Stopped() || r.Failed != "" {
-			score = fan.Score(returns[i], max(due, 1), r.Failed != "", least)
+		o := fan.Fork{Changed: r.dealt() != "", Returns: r.afterFork(), Failed: r.Failed != ""}
+		forks, returns = append(forks, o), append(returns, o.Returns)
+		if r.Done && !r.Stopped() {
+			due = max(due, len(o.Returns))
 		}
-		is := r.dealt() != ""
-		b.Changed, b.Scores = append(b.Changed, is), append(b.Scores, score)
-		if is {
+		if o.Changed {
 			f.Changed = append(f.Changed, r.Dir)
 		} else {
 			f.Others = append(f.Others, r.Dir)
 		}
+	}
+	b, done := fan.NewBatch(forks, due, fan.Least(returns...)), 0
+	for _, score := range b.Scores {
 		if math.IsNaN(score) {
 			f.Scores = append(f.Scores, nil)
 			continue

@@ -149,9 +149,7 @@ func TestForksOfOneCheckpointAreCompared(t *testing.T) {
 			}
 		}
 	}
-	for i := range runs[7:] {
-		runs[7+i].Failed, runs[7+i].Members[0].Series[Return] = "", append(runs[7+i].Members[0].Series[Return], Point{Step: 4000, Value: 167})
-	}
+	runs[7].Failed = ""
 	if f := forksOf(runs)[0]; f.Scores[7] != nil || !strings.Contains(f.Said, "7 of 8 forks are done") {
 		t.Errorf("one is not done: %+v", f)
 	}
@@ -161,6 +159,7 @@ func TestForksOfOneCheckpointAreCompared(t *testing.T) {
 		t.Errorf("one has not begun: %+v", f)
 	}
 	runs[7].Done, runs[7].Step = true, 4000
+	runs[7].Members[0].Series[Return] = append(runs[7].Members[0].Series[Return], Point{Step: 4000, Value: 167})
 	if f := forksOf(runs)[0]; !strings.HasPrefix(f.Said, "seen better: return +61.4") {
 		t.Errorf("all are done: %+v", f)
 	}

@@ -26,6 +26,8 @@ const (
 	LevelLine
 	NoiseBand
 	FallSign
+	FanArea // Role.Series: 0 without the change, 1 with it, 2 both
+	FanMean // Role.Series: 0 without the change, 1 with it
 	CursorLine
 )
 

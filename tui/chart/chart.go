@@ -70,6 +70,7 @@ type Chart struct {
 	Levels     []Level
 	Noise      Band     // behind everything else
 	Falls      []Point  // measurements with a sign in place of their dot
+	Fan        Fan      // behind the series
 	Cursor     *float64 // a vertical line at the position being inspected
 
 	XMin, XMax float64   // the horizontal range; taken from the data if XMax ≤ XMin
@@ -120,6 +121,7 @@ func (c *Chart) Lines(w, h int) []string {
 	for i := len(c.Series) - 1; i >= 0; i-- {
 		c.drawBand(canvas, l, s, i, x0, x1)
 	}
+	c.drawFan(canvas, l, s, x0, x1)
 	for i := len(c.Series) - 1; i >= 0; i-- {
 		c.drawSeries(canvas, l, s, i, x0, x1)
 	}
@@ -167,6 +169,7 @@ func (c *Chart) prepared() *Chart {
 		s.Low, s.High = logarithms(s.Low), logarithms(s.High)
 		d.Series[i] = s
 	}
+	d.Fan = c.Fan.logarithm()
 	d.Noise, d.Falls = Band{logarithms(c.Noise.Low), logarithms(c.Noise.High)}, logarithms(c.Falls)
 	d.References = make([]Reference, len(c.References))
 	for i, r := range c.References {
@@ -298,6 +301,11 @@ func (c *Chart) yRange(x0, x1 float64) (float64, float64) {
 			if p.X >= x0 && p.X <= x1 {
 				take(p.Y)
 			}
+		}
+	}
+	for _, p := range c.Fan.points() {
+		if p.X >= x0 && p.X <= x1 {
+			take(p.Y)
 		}
 	}
 	for _, y := range c.Include {

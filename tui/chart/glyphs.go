@@ -22,8 +22,10 @@ type Glyphs struct {
 	above     string
 	below     string
 	level     string
-	noise     string // in the noise band
-	fall      string // in place of the dot of a fall
+	noise     string    // in the noise band
+	fall      string    // in place of the dot of a fall
+	fan       [3]string // in a fan's area without the change, with it, in both
+	mean      [2]string // on a fan's mean without the change, and with it
 }
 
 // Unicode draws with box-drawing characters.
@@ -40,6 +42,7 @@ func Unicode() Glyphs {
 		span: "┊", band: "░", dots: []string{"●", "○", "■", "□", "◆", "◇"},
 		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", cursor: "┃", pointer: "▲",
 		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼", level: "╌", noise: "░", fall: "▼",
+		fan: [3]string{"░", "▒", "▓"}, mean: [2]string{"┄", "━"},
 	}
 }
 
@@ -57,6 +60,7 @@ func ASCII() Glyphs {
 		span: ":", band: ".", dots: []string{"o", "x", "#", "+", "@", "&"},
 		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", cursor: "|", pointer: "^",
 		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v", level: "-", noise: ",", fall: "v",
+		fan: [3]string{".", ":", "%"}, mean: [2]string{"-", "="},
 	}
 }
 
@@ -73,6 +77,7 @@ func Console() Glyphs {
 		set("%", "%", "%", "%", "%", "%", "%"),
 	}
 	g.span, g.marker, g.cursor, g.level = "│", ":", "║", "-"
+	g.mean = [2]string{"-", "="}
 	g.dots = []string{"•", "o", "■", "+", "@", "&"}
 	return g
 }
@@ -84,6 +89,11 @@ func set(horizontal, vertical, downRight, downLeft, upRight, upLeft, start strin
 		ArcDownRight: downRight, ArcDownLeft: downLeft, ArcUpRight: upRight, ArcUpLeft: upLeft,
 		StartCap: start, EndCap: " ", UpRight: horizontal, DownHorizontal: horizontal,
 	}
+}
+
+// FanSamples are pieces of a fan's areas without the change and with it, for legends.
+func (g Glyphs) FanSamples() (without, with string) {
+	return g.fan[0] + g.mean[0], g.fan[1] + g.mean[1]
 }
 
 // Sample is a short piece of the n-th series' line with its dot, for legends.

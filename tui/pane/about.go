@@ -121,6 +121,9 @@ type ForkPlan struct {
 	Set   []string // "knob=value", with ! redone at once; empty: nothing is changed
 	Each  int      // children that get the change; as many do not
 	Steps int      // env steps that each child makes
+	Every int      // env steps between two of its evaluations
+	At    int      // the last kept checkpoint at or before that env step is forked; 0: the newest
+	Hold  bool     // the run waits until the children are done
 	// Confirm starts the children at step 0 on fresh seeds: half of them with the schedule of all
 	// changes made in this run, half with none.
 	Confirm bool
@@ -129,7 +132,7 @@ type ForkPlan struct {
 // ForkPace is how quickly children train.
 type ForkPace struct {
 	AtATime int           // children that train at the same time
-	Paused  float64       // cores that they share while the run is paused
+	Paused  float64       // cores that they share while the run waits
 	Beside  float64       // and while it trains
 	Threads int           // of the run, whose children have one each
 	Start   time.Duration // from the start of a process until it trains; 0: unknown

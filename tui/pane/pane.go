@@ -30,6 +30,7 @@ const (
 	Losses    ID = "losses"
 	Agent     ID = "agent"
 	Runs      ID = "runs"
+	Fan       ID = "fan"
 	WhatIfs   ID = "what-if"
 	Sentence  ID = "sentence"
 

@@ -34,7 +34,8 @@ type Run struct {
 	Lab      Lab         // nil: not started yet
 	Snap     *event.Snapshot
 	History  history.History
-	Others   []Other // runs that the charts show beside this one
+	Others   []Other    // runs that the charts show beside this one
+	Fan      *FanCurves // forks that they show; nil: none
 }
 
 // Canvas returns what pictures are drawn on.

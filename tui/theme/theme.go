@@ -49,6 +49,7 @@ type Theme struct {
 	StateStop, StateStart      Ink
 	Series                     [6]Ink // for the runs, then for a quantity's further lines
 	Real, Synthetic, Reference Ink
+	Fan                        [3]Ink // of forks without the change, with it, of both
 	marker, MarkerNumber       Ink
 	Ramp                       [len(ramp)]Ink // for a share from 0 to 1: see RampAt
 }
@@ -143,6 +144,7 @@ func New(r *lipgloss.Renderer, set CharacterSet) *Theme {
 		StateStop: mk(colour("red").Bold(true)), StateStart: mk(colour("sky").Bold(true)),
 		Series: [6]Ink{mk(colour("sky")), mk(colour("orange")), mk(colour("green")), mk(colour("purple")), mk(colour("violet")), mk(colour("grey"))},
 		Real:   mk(colour("sky")), Synthetic: mk(colour("orange")), Reference: mk(colour("purple")),
+		Fan:    [3]Ink{mk(colour("grey")), mk(colour("yellow")), mk(colour("yellow"))},
 		marker: mk(colour("faint")), MarkerNumber: mk(colour("yellow").Bold(true)),
 	}
 	for i, c := range ramp {
@@ -169,6 +171,8 @@ func (t *Theme) Paint(r chart.Role, s string) string {
 		return t.Series[r.Series%len(t.Series)].On(s)
 	case chart.SeriesBand:
 		return t.Faint.On(s)
+	case chart.FanArea, chart.FanMean:
+		return t.Fan[r.Series].On(s)
 	case chart.MarkerLine, chart.AppliedTick:
 		return t.marker.On(s)
 	case chart.MarkerNumber:

@@ -67,7 +67,7 @@ func Make(c config.Config, from run.Found, set []string, n int, prefix string, s
 	if made.Changes, err = checkpoint.Changes(c, from, set); err != nil {
 		return made, err
 	}
-	made.From, made.Steps = knob.After(from.Step), c.Steps-from.Step
+	made.From, made.Steps, made.Every = knob.After(from.Step), c.Steps-from.Step, c.Evaluation.Every
 	kinds := OfChange
 	if len(set) == 0 {
 		kinds = OfNothing

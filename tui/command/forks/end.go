@@ -2,6 +2,7 @@ package forks
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,12 +39,8 @@ func (b *Group) End() (said []string) {
 // Release lets the training children go on without this process, and leaves the waiting ones to a
 // process of their own, which begin makes. It says how to reach each.
 func (b *Group) Release(begin func(args ...string) *exec.Cmd) (said []string) {
-	room := 2
-	if b.room != nil {
-		room = b.room()
-	}
 	training, waiting := b.close(true)
-	args := []string{TrainName, "--beside", strconv.Itoa(room)}
+	args := []string{TrainName, "--beside", strconv.Itoa(cmp.Or(b.room.AtATime, 2))}
 	for _, c := range sorted(training) {
 		pid, dir := c.command.Process.Pid, rundir.Near(c.run.dir)
 		args = append(args, "--after", strconv.Itoa(pid))

@@ -16,7 +16,7 @@ import (
 // sleepers is a group whose children do nothing for a long time: asked names the children that are
 // about to begin, and began has their processes.
 func sleepers(room int) (b *Group, asked chan string, began chan *os.Process) {
-	b, asked, began = &Group{room: func() int { return room }}, make(chan string, 8), make(chan *os.Process, 8)
+	b, asked, began = &Group{room: Room{room, 9}}, make(chan string, 8), make(chan *os.Process, 8)
 	b.Begin = func(dir string) *exec.Cmd {
 		asked <- dir
 		return exec.Command("sleep", "600")

@@ -5,14 +5,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgrlab/core/run"
+	"pgrlab/tui/pane"
 )
 
 // As many children train at a time as there is room for; when one ends, the next begins.
 func TestChildrenTrainSideBySide(t *testing.T) {
-	b := Group{room: func() int { return 2 }}
+	b := Group{room: Room{2, 9}}
 	input, end, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -63,14 +65,17 @@ func TestChildrenTrainSideBySide(t *testing.T) {
 
 // There is always room for one child, and for two or more with more memory and cores.
 func TestThereIsRoomForAChild(t *testing.T) {
-	if n := RoomBeside(1 << 20); n < 1 || n > 2 {
-		t.Errorf("%d children beside a run that takes all cores", n)
+	if room := RoomBeside(1 << 20); room.AtATime < 1 || room.AtATime > 2 || room.Begun < room.AtATime {
+		t.Errorf("%+v beside a run that takes all cores", room)
+	}
+	if room := RoomAlone(); room.AtATime < 1 || room.Begun < room.AtATime {
+		t.Errorf("%+v while the run waits", room)
 	}
 }
 
 // The end of a run ends the child that is training and begins no other.
 func TestChildrenEndWithTheirParent(t *testing.T) {
-	b := Group{room: func() int { return 1 }}
+	b := Group{room: Room{1, 9}}
 	begun := make(chan string, 4)
 	b.Begin = func(dir string) *exec.Cmd { begun <- dir; return exec.Command("sleep", "600") }
 	first, second := &Child{dir: t.TempDir()}, &Child{dir: t.TempDir()}
@@ -96,5 +101,125 @@ func TestAChildStoppedByHand(t *testing.T) {
 	b.Wait()
 	if err := c.failed(); err == nil || !strings.Contains(err.Error(), "stopped before its end, at step 0 of 0: pgrlab train --resume "+c.dir+" goes on with it") {
 		t.Error(err)
+	}
+}
+
+// Children take turns: the one that has made the fewest evaluations is next, those of an earlier plan
+// before those of a later one, and the last one has all turns. The end of each plan is waited for.
+func TestChildrenTakeTurns(t *testing.T) {
+	b := Group{}
+	type asking struct {
+		dir          string
+		granted, ask *os.File
+	}
+	begun := make(chan asking, 4)
+	ends := map[string]*os.File{}
+	b.Begin = func(dir string) *exec.Cmd {
+		input, end, err := os.Pipe()
+		if err != nil {
+			t.Error(err)
+		}
+		c := exec.Command("cat") // ends with its input
+		c.Stdin, ends[filepath.Base(dir)] = input, end
+		return c
+	}
+	b.piped = func(c *Child, files []*os.File) {
+		var own []*os.File
+		for _, f := range files { // as the process has them
+			fd, err := syscall.Dup(int(f.Fd()))
+			if err != nil {
+				t.Error(err)
+			}
+			own = append(own, os.NewFile(uintptr(fd), "turns"))
+		}
+		begun <- asking{filepath.Base(c.dir), own[0], own[1]}
+	}
+	root := t.TempDir()
+	child := func(name string) pane.Child {
+		if err := os.MkdirAll(filepath.Join(root, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return pane.Child{Dir: filepath.Join(root, name)}
+	}
+	var over []func()
+	for _, names := range [][]string{{"a", "b"}, {"c"}} {
+		_, o, err := b.Add(func() Room { return Room{1, 9} }, func() (all []pane.Child, err error) {
+			for _, name := range names {
+				all = append(all, child(name))
+			}
+			return all, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		over = append(over, o)
+	}
+	all := map[string]asking{}
+	trains := func(want string) { // the process of a child that has not begun is started for its turn
+		t.Helper()
+		if _, has := all[want]; !has {
+			c := <-begun
+			all[c.dir] = c
+			if c.dir != want {
+				t.Fatalf("%s began, want %s", c.dir, want)
+			}
+			return
+		}
+		if _, err := all[want].granted.Read(make([]byte, 1)); err != nil {
+			t.Fatalf("%s: %v", want, err)
+		}
+	}
+	asks := func(name string) {
+		t.Helper()
+		if _, err := all[name].ask.Write([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := func(name string) {
+		all[name].ask.Close()
+		all[name].granted.Close()
+		ends[name].Close()
+	}
+	trains("a")
+	asks("a")
+	trains("b")
+	asks("b")
+	trains("a")
+	asks("a")
+	trains("b")
+	end("b")
+	trains("a")
+	end("a")
+	over[0]()
+	trains("c")
+	asks("c")
+	trains("c")
+	end("c")
+	over[1]()
+	b.Wait()
+	if b.busy != 0 || len(b.begun) != 0 || len(b.running) != 0 {
+		t.Errorf("%d busy, %d begun, %d running at the end", b.busy, len(b.begun), len(b.running))
+	}
+}
+
+// Without the process that grants turns a child trains on.
+func TestTurnsEndWithTheirProcess(t *testing.T) {
+	c := exec.Command("true")
+	grant, asked, err := turnPipes(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := &Turns{c.ExtraFiles[0], c.ExtraFiles[1]}
+	grant.Write([]byte{1})
+	if err := turns.Next(); err != nil {
+		t.Fatal(err)
+	}
+	grant.Close()
+	if err := turns.Next(); err == nil {
+		t.Error("it waits for another turn")
+	}
+	asked.Close()
+	if err := turns.Next(); err == nil {
+		t.Error("it asks for another turn")
 	}
 }

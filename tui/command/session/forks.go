@@ -22,7 +22,11 @@ import (
 // fork makes the children of a plan, notes them in the journal and queues them. With an error it
 // returns the children that could be made.
 func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
-	return s.forks.Add(func() int { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) {
+	room := func() forks.Room { return forks.RoomBeside(s.threads) }
+	if p.Hold {
+		room = forks.RoomAlone
+	}
+	children, over, err := s.forks.Add(room, func() ([]pane.Child, error) {
 		made, err := s.children(p)
 		if len(made.Forks) == 0 {
 			return nil, err
@@ -34,7 +38,20 @@ func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
 		}
 		return children, errors.Join(err, s.noteForks(made))
 	})
+	if len(children) > 0 && s.lab != nil {
+		if p.Hold {
+			err = errors.Join(err, s.lab.Send(event.Pause{By: forkSender, Passing: true}))
+		}
+		go func() { // the screen may have held the run later
+			over()
+			_ = s.lab.Send(event.Resume{By: forkSender, Of: forkSender}) // a run that has ended needs none
+		}()
+	}
+	return children, err
 }
+
+// forkSender is who holds the run until its forks are done.
+const forkSender = "fan"
 
 // noteForks writes into the journal which forks were made, also if the run is over.
 func (s *session) noteForks(made event.Forked) error {
@@ -70,14 +87,22 @@ func (s *session) children(p pane.ForkPlan) (made event.Forked, err error) {
 	if p.Confirm {
 		return s.confirmation(p)
 	}
-	from, err := rundir.Checkpoint(s.folder.Dir())
+	from, err := rundir.Checkpoint(s.folder.Dir() + at(p.At))
 	if err != nil {
 		return made, err
 	}
 	config := s.config
-	config.Steps = from.Step + p.Steps
+	config.Steps, config.Evaluation.Every = from.Step+p.Steps, p.Every
 	prefix := fmt.Sprintf("%s-fork-%d", filepath.Clean(s.folder.Dir()), from.Step)
 	return forks.Make(config, from, p.Set, p.Each, prefix, func(string) {}) // the parent is this run, whose folder can be written to
+}
+
+// at is the suffix of a folder's name that means its checkpoints up to a step; 0: all.
+func at(step int) string {
+	if step == 0 {
+		return ""
+	}
+	return fmt.Sprintf("@%d", step)
 }
 
 // confirmation writes the changes of the run into a preset, and makes runs with and without the
@@ -103,7 +128,7 @@ func (s *session) confirmation(p pane.ForkPlan) (made event.Forked, err error) {
 	if err != nil {
 		return made, fmt.Errorf("write preset: %w", err)
 	}
-	made = event.Forked{Schedule: changed.Schedule, Steps: s.config.Steps}
+	made = event.Forked{Schedule: changed.Schedule, Steps: s.config.Steps, Every: s.config.Evaluation.Every}
 	for _, f := range forks.Deal(s.config, p.Each, filepath.Clean(s.folder.Dir()), forks.OfSchedules) {
 		config := s.config
 		if f.Changed {

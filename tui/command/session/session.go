@@ -50,7 +50,8 @@ type session struct {
 	tensorboard string // folder of event files; "": none
 	uncopied    error  // why the event file lacks the end of the run, after ended
 
-	forks forks.Group // children forked on the screen
+	forks forks.Group  // children forked on the screen
+	turns *forks.Turns // of a run that is such a child; nil: it trains without waiting for others
 
 	later       []event.Forked // made after the end of the run, of which the lab does not know
 	endChildren bool           // the forks end with the run, as the person wants

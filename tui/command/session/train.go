@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/forks"
 	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/command/terminal"
 )
@@ -21,7 +22,7 @@ import (
 func TrainCommand(d cli.Deps) *cobra.Command {
 	var r runflags.Flags
 	var tensorboard string
-	var handover bool
+	var handover, turns bool
 	c := &cobra.Command{
 		Use:   "train [flags]",
 		Short: "train without a screen",
@@ -54,12 +55,19 @@ the screen, ctrl-z leaves the run training instead.`,
 				}
 				defer func() { h.settled(err) }()
 			}
+			var inTurns *forks.Turns
+			if turns {
+				if inTurns, err = forks.TurnsOfThis(); err != nil {
+					return cli.Usagef("--%s is what a run starts its forks with: %v", forks.TurnsFlag, err)
+				}
+			}
 			s, err := openRun(d, &r, time.Now(), h)
 			if err != nil && handover {
 				return err
 			} else if err != nil {
 				return orComplete(err, c.ErrOrStderr())
 			}
+			s.turns = inTurns
 			if c.Flags().NFlag() == 0 {
 				fmt.Fprintln(c.ErrOrStderr(), "no flags: this is preset demo; pgrlab train --help says how to choose")
 			}
@@ -72,7 +80,10 @@ the screen, ctrl-z leaves the run training instead.`,
 	r.Bind(c)
 	bindTensorBoard(c, &tensorboard)
 	c.Flags().BoolVar(&handover, "handover", false, "take the run over from the process that has it")
-	_ = c.Flags().MarkHidden("handover") // the flag exists
+	c.Flags().BoolVar(&turns, forks.TurnsFlag, false, "train in turns with other forks, as the process that started this one grants them")
+	for _, name := range []string{"handover", forks.TurnsFlag} {
+		_ = c.Flags().MarkHidden(name) // the flag exists
+	}
 	return c
 }
 
@@ -103,6 +114,9 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 		p.Say(text)
 	}
 	p.Skip(s.history)
+	if s.turns != nil {
+		go s.takeTurns()
+	}
 	s.follow(p, say)
 	return s.leave(ctx, p)
 }

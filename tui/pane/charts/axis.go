@@ -82,6 +82,9 @@ func (m *Charts) horizon() float64 {
 	if s, ok := m.History.Clock.Walls.Last(); ok {
 		x = math.Max(x, m.Place(&m.History)(s.Step, s.Wall))
 	}
+	if f := m.Fan; f != nil && m.Axis == AxisSteps {
+		x = math.Max(x, float64(f.To))
+	}
 	for i := range m.Others {
 		other := &m.Others[i]
 		if s, ok := other.History.Main(history.CurveReturn).Last(); ok && m.places(other) {

@@ -120,6 +120,7 @@ func (m *Charts) ChartBody(p pane.ID, w, h int) []string {
 	if q.ID == "return" {
 		c.Noise, c.Falls = m.noise(w, h)
 	}
+	c.Fan = m.fan(q)
 	if u := m.About.Untrained; u != nil && q.ID == "return" {
 		c.Levels = []chart.Level{{Y: *u, Label: "untrained"}}
 		c.Include = append(slices.Clone(c.Include), *u)

@@ -1,5 +1,4 @@
-// Package runs shows this run beside the runs it is compared with, and makes and compares the
-// children of forks.
+// Package runs shows this run beside the runs it is compared with.
 package runs
 
 import (
@@ -7,17 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/tui/chart"
 	"pgrlab/tui/format"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
-	"pgrlab/tui/steer"
 	"pgrlab/tui/theme"
 	"pgrlab/tui/topic"
 )
@@ -30,17 +26,11 @@ type Loaded struct {
 	Err    error
 }
 
-// Pane is this run, the runs it is compared with, and the children of its forks.
-type Pane struct {
-	*steer.Steering
-	saving   *forkGroup // waits for its checkpoint
-	Groups   []forkGroup
-	NextAt   time.Time // when to read the children's journals next
-	measured cost.Journal
-}
+// Pane is this run and the runs it is compared with.
+type Pane struct{ *pane.Run }
 
-// New makes the pane of the run that s steers.
-func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
+// New makes the pane of a run.
+func New(r *pane.Run) *Pane { return &Pane{r} }
 
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.Runs }
@@ -57,7 +47,6 @@ func (p *Pane) Keys() []pane.Binding { return nil }
 // Verbs are the commands of the pane.
 func (p *Pane) Verbs() []pane.Verb {
 	return []pane.Verb{
-		{Name: "confirm", About: "make the changes of this run a preset, and run it beside untouched runs on fresh seeds", Arguments: nil, Run: p.commandConfirm},
 		{Name: "compare", About: "draw another run's curves beside these: a run folder", Arguments: nil, Run: p.commandCompare},
 	}
 }
@@ -94,7 +83,6 @@ func (p *Pane) Body(w, _ int) []string {
 		o := &p.Others[i]
 		out = append(out, row(mark(p.LookOf(i), p.RunLabel(i+1)), o.Name, &o.History, t.Dim.On("compared")))
 	}
-	out = append(out, p.forkLines(w)...)
 	if !p.MayDrive() { // it reads no other run
 		return out
 	}

@@ -1,4 +1,4 @@
-package runs
+package fans
 
 import (
 	"errors"
@@ -20,7 +20,15 @@ type ChildRun struct {
 	done    bool
 	failed  error           // it trains no longer, and counts as failed
 	stopped error           // it trains no longer, and can go on
-	returns map[int]float64 // mean returns of evaluations after the fork, over all seeds, by step
+	history history.History // of what came after the fork
+}
+
+// evaluations are the mean returns after the fork, over all seeds.
+func (o ChildRun) evaluations() (all []float64) {
+	for _, e := range o.history.Evaluations {
+		all = append(all, e.Mean)
+	}
+	return all
 }
 
 // ChildrenRead delivers the current contents of the children's journals.
@@ -79,9 +87,8 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
 			continue // belongs to the parent
 		}
 		o.step = max(o.step, e.Step)
+		h.Take(e)
 		switch body := e.Body.(type) {
-		case event.Evaluated:
-			h.Take(e)
 		case event.Done:
 			o.done = e.Step >= o.To
 		case event.Failed:
@@ -90,10 +97,7 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
 			}
 		}
 	}
-	o.returns = map[int]float64{}
-	for _, v := range h.Evaluations {
-		o.returns[v.Step] = v.Mean
-	}
+	o.history = h
 	return o
 }
 
@@ -107,12 +111,9 @@ func (p *Pane) TakeChildren(msg ChildrenRead) {
 	b.Children = msg.Children
 	p.judge()
 	if b.live() && b.over() && !was {
-		p.Tell(b.title + ": " + firstPart(p.verdictOf(b)) + "; :pane runs")
+		p.Tell(b.title + ": " + firstPart(p.verdictOf(b)) + "; 0 shows it")
 	}
-	p.TouchPane(pane.Runs)
-	if p.Visible(pane.Runs) {
-		p.Changed()
-	}
+	p.draw()
 }
 
 // settled says whether a child trains no longer and counts.

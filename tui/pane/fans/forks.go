@@ -1,4 +1,4 @@
-package runs
+package fans
 
 import (
 	"fmt"
@@ -24,7 +24,8 @@ type forkGroup struct {
 
 	result fan.Result // of these children and of those of earlier groups with the same plan
 	before int        // number of the latter
-	judged int        // children that were done when the result was found
+	judged int        // what was known when the result was found
+	began  time.Time  // when this screen made the children; zero: another one did
 }
 
 // Forked delivers the children of a plan, or the reason why there are none.
@@ -33,8 +34,8 @@ type Forked struct {
 	err   error
 }
 
-// forkEvaluations is how many evaluations a child lives to see.
-const forkEvaluations = 5
+// aboutChange says what forks with a change are.
+const aboutChange = "Half of the forks get the change, half do not, as chance decides; each has random numbers of its own. What the change makes again is made again in all of them. This run stays as it is."
 
 // OpenFork asks for the number of pairs with and without the staged changes.
 func (p *Pane) OpenFork() tea.Cmd {
@@ -51,21 +52,26 @@ func (p *Pane) OpenFork() tea.Cmd {
 		return nil
 	}
 	if len(p.Staged) == 0 {
-		p.Refuse("nothing is staged: f forks with what is staged and without, F with nothing changed")
+		p.Refuse("nothing is staged: f compares forks with what is staged and without, F with nothing changed")
 		return nil
 	}
 	plan := pane.ForkPlan{}
 	for _, k := range p.KnobList {
 		if v, ok := p.Staged[k.Name]; ok {
-			text := k.Name + "=" + v.String()
-			if k.Class != knob.ClassBatch && p.Generated() {
-				text += "!" // in force from the fork on
-			}
-			plan.Set = append(plan.Set, text)
+			plan.Set = append(plan.Set, p.setting(k, v.String()))
 		}
 	}
-	return p.askPairs("fork: "+p.StagedText(), plan,
-		"Half of the children get the change, half do not, as chance decides; each has random streams of its own. What the change makes again is made again in all of them. This run stays as it is.")
+	return p.askFan("fan: "+p.StagedText(), plan,
+		aboutChange)
+}
+
+// setting is a knob with its value for a fork: in force from the fork on.
+func (p *Pane) setting(k knob.Knob, value string) string {
+	text := k.Name + "=" + value
+	if k.Class != knob.ClassBatch && p.Generated() {
+		text += "!"
+	}
+	return text
 }
 
 // command is how a run is forked without a screen.
@@ -81,8 +87,8 @@ func (p *Pane) fixed() error {
 
 // OpenPlacebo asks for children that differ only in their random streams.
 func (p *Pane) OpenPlacebo() tea.Cmd {
-	return p.askPairs("placebo forks", pane.ForkPlan{},
-		"Nothing is changed but the random streams; half of the children are called changed. How far they come apart happens by itself, and the test must not see a difference: it does in 3 of 100 such cases.")
+	return p.askFan("placebo forks", pane.ForkPlan{},
+		"Nothing is changed but the random numbers; half of the forks are called changed. How far they come apart happens by itself, and the test must not see a difference: it does in 3 of 100 such cases.")
 }
 
 // commandConfirm is ":confirm": the schedule of a run that was changed against none.
@@ -90,7 +96,7 @@ func (p *Pane) commandConfirm(string) error {
 	if p.History.Touched() == 0 {
 		return fmt.Errorf("confirm: no knob was touched in this run: there is no schedule to confirm")
 	}
-	p.askPairs("confirm: "+p.changedText(), pane.ForkPlan{Confirm: true},
+	p.askFan("confirm: "+p.changedText(), pane.ForkPlan{Confirm: true},
 		"The changes of this run become a preset. Runs with it and runs without, on fresh seeds and without live knobs, tell what they do.")
 	return nil
 }
@@ -109,64 +115,15 @@ func (p *Pane) changedText() string {
 	return strings.Join(all, ", ")
 }
 
-// sees says what forks can see, as fan.Result.Sees has it.
-const sees = "A verdict takes 4 children of either kind. Four times in five those see a difference of 3 of their standard deviations, 6 of either kind one of 2.1, 8 one of 1.7."
-
-// askPairs asks how many children to make, and says what they cost.
-func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd {
-	if err := p.fixed(); err != nil {
-		p.Tell(err.Error())
-		return nil
-	}
-	switch {
-	case p.Watching():
-		p.Tell(p.ErrNotDriving().Error())
-		return nil
-	case p.About.Fork == nil:
-		p.Tell("forks are made where the run trains: " + p.command())
-		return nil
-	case p.Snap == nil || p.Lab == nil:
-		p.Tell("fork: the run has not begun: wait for its first steps")
-		return nil
-	}
-	switch {
-	case plan.Confirm:
-		plan.Steps = p.Snap.Steps
-	case plan.Steps == 0:
-		plan.Steps = forkEvaluations * max(1, p.About.Config.Evaluation.Every)
-	}
-	if _, err := p.About.Config.Longer(p.About.Config.Steps + 1); err != nil && !plan.Confirm {
-		about += " What follows the length of a run here (replay's β, PPO's rates) follows the child's own, so no child goes on as this run would."
-	}
-	name := title
-	d := &pane.Dialog{Title: title, Lines: []string{about, p.costOf(plan), sees}}
-	for _, n := range []int{1, fan.LeastForks, 6, 8} {
-		label := fmt.Sprintf("%d changed, %d unchanged", n, n)
-		if n == 1 {
-			label += ": two runs to look at, no verdict"
-		}
-		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(n), Label: label, Action: func() tea.Cmd {
-			plan.Each = n
-			return p.fork(forkGroup{ForkPlan: plan, title: strings.TrimPrefix(name, "fork: ")})
-		}})
-	}
-	if !plan.Confirm {
-		d.Choices = append(d.Choices, pane.Choice{Key: "s", Label: "another number of steps a child", Action: func() tea.Cmd { return p.askForkSteps(title, plan, about) }})
-	}
-	d.Choices = append(d.Choices, pane.Choice{Key: "esc", Label: "do not fork", Action: nil})
-	p.Question(d)
-	return nil
-}
-
 // askForkSteps asks how many env steps a child makes, and then for their number.
 func (p *Pane) askForkSteps(title string, plan pane.ForkPlan, about string) tea.Cmd {
-	e := pane.NewEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(string) tea.Cmd {
-		return p.askPairs(title, plan, about)
+	e := pane.NewEntry("env steps a fork: ", "typing replaces it  enter take  esc cancel", func(string) tea.Cmd {
+		return p.askFan(title, plan, about)
 	})
 	e.Check = func(text string) error {
 		steps, err := knob.ParseCount(text)
-		if every := max(1, p.About.Config.Evaluation.Every); err == nil && steps < every {
-			err = fmt.Errorf("%s steps are too few: a child is evaluated every %s", format.Count(steps), format.Count(every))
+		if err == nil && steps < plan.Every {
+			err = fmt.Errorf("%s steps are too few: a fork is evaluated every %s", format.Count(steps), format.Count(plan.Every))
 		}
 		if err == nil {
 			plan.Steps = steps
@@ -184,7 +141,7 @@ const Forker = "fork"
 // fork saves the run and then makes the children. A run that is over, or a plan whose children
 // start from scratch, needs no new checkpoint.
 func (p *Pane) fork(b forkGroup) tea.Cmd {
-	saved := p.Ended() || b.Confirm
+	saved := p.Ended() || b.Confirm || b.At > 0
 	if p.saving != nil && !saved {
 		p.Tell("a fork is being made: make another when it is")
 		return nil
@@ -200,7 +157,7 @@ func (p *Pane) fork(b forkGroup) tea.Cmd {
 	}
 	b.asked = p.Snap.Step
 	p.saving = &b
-	p.Tell("saving at the end of this slice, then forking: :pane runs shows the children")
+	p.Tell("saving at the end of this slice, then forking")
 	return nil
 }
 
@@ -244,6 +201,7 @@ func (p *Pane) makeChildren(b forkGroup) tea.Cmd {
 		for _, c := range children {
 			b.Children = append(b.Children, ChildRun{Child: c, step: c.From})
 		}
+		b.began = p.Now()
 		return Forked{b, err}
 	}
 }
@@ -262,7 +220,7 @@ func (p *Pane) TakeForks(msg Forked) {
 		if b := &p.Groups[i]; b.Children[0].Dir == msg.group.Children[0].Dir {
 			known = i
 		} else if b.live() && !b.over() {
-			turn = "wait for those that train"
+			turn = "wait for those before"
 		}
 	}
 	if known < 0 {
@@ -273,10 +231,11 @@ func (p *Pane) TakeForks(msg Forked) {
 	p.judge()
 	p.NextAt = time.Time{}
 	if msg.err == nil {
-		p.Tell(fmt.Sprintf("%d children %s: :pane runs", len(msg.group.Children), turn))
+		p.Tell(fmt.Sprintf("%d forks %s", len(msg.group.Children), turn))
 	}
-	p.TouchPane(pane.Runs)
-	p.Changed()
+	p.dismissed = false
+	p.draw()
+	p.StartLater(p.GoTo(pane.Fan))
 }
 
 // IsSaving says whether a fork waits for its checkpoint.

@@ -1,4 +1,4 @@
-package runs
+package fans
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pgrlab/core/config"
 	"pgrlab/core/fan"
 	"pgrlab/tui/format"
 	"pgrlab/tui/theme"
@@ -36,51 +37,51 @@ func (p *Pane) least(b *forkGroup) float64 {
 	return fan.Least(all...)
 }
 
-// evaluations are the mean returns after the fork.
-func (o ChildRun) evaluations() (all []float64) {
-	for _, r := range o.returns {
-		all = append(all, r)
-	}
-	slices.Sort(all) // a map has no order, and a sum depends on it
-	return all
-}
-
 // batch are the scores of a group.
-func (p *Pane) batch(b *forkGroup, least float64) (batch fan.Batch) {
-	due := 0
+func (p *Pane) batch(b *forkGroup, least float64) fan.Batch {
+	var all []fan.Fork
 	for _, c := range b.Children {
-		due = max(due, len(c.returns))
+		all = append(all, fan.Fork{Changed: c.Changed, Returns: c.evaluations(), Failed: c.failed != nil})
 	}
-	for _, c := range b.Children {
-		score := math.NaN()
-		if c.settled() {
-			score = fan.Score(c.evaluations(), max(due, 1), c.failed != nil, least)
-		}
-		batch.Changed, batch.Scores = append(batch.Changed, c.Changed), append(batch.Scores, score)
-	}
-	return batch
+	return fan.NewBatch(all, b.due(p.About.Config), least)
 }
 
-// judge finds the results of the groups of which more children are done than before.
+// due is the number of evaluations that each child makes.
+func (b *forkGroup) due(c config.Config) int {
+	c.Steps, c.Evaluation.Every = b.Children[0].To, b.Every
+	return c.Evaluations(b.Children[0].From)
+}
+
+// made is the number of evaluations that all children have made that count.
+func (b *forkGroup) made() int {
+	least := -1
+	for _, c := range b.Children {
+		if n := len(c.history.Evaluations); c.failed == nil && (least < 0 || n < least) {
+			least = n
+		}
+	}
+	return max(0, least)
+}
+
+// judge finds the results of the groups whose children have made more evaluations than before.
 func (p *Pane) judge() {
 	for i := range p.Groups {
 		b := &p.Groups[i]
-		groups, least := p.question(b), p.least(b)
-		settled, before := 1, 0 // so that 0 is never judged
+		known, before := 1, 0 // so that 0 is never judged
 		var batches []fan.Batch
-		for _, g := range groups {
-			batches = append(batches, p.batch(g, least))
+		for _, g := range p.question(b) {
+			batches = append(batches, p.batch(g, p.least(b)))
 			for _, c := range g.Children {
-				if c.settled() {
-					settled++
+				if known += len(c.history.Evaluations); c.failed != nil {
+					known++
 				}
 			}
 			if g != b {
 				before += len(g.Children)
 			}
 		}
-		if b.judged != settled {
-			b.result, b.before, b.judged = fan.Judge(batches), before, settled
+		if b.judged != known {
+			b.result, b.before, b.judged = fan.Judge(batches), before, known
 		}
 	}
 }
@@ -91,22 +92,31 @@ func (p *Pane) verdictOf(b *forkGroup) string {
 	text := r.Words(b.Each, format.Signed)
 	switch {
 	case r.Verdict == fan.Waiting:
-		text = fmt.Sprintf("the first look comes when %d of %d are done", r.Next, len(b.Children))
+		text = "the first look comes " + p.lookAt(b)
 	case b.placebo() && r.Verdict == fan.NotSeen:
 		text = "nothing was changed, and nothing is seen; " + text
 	case b.placebo() && r.Verdict != fan.TooFew:
 		text = "a false verdict, as 3 of 100 placebos give: nothing was changed; " + text
 	}
-	if r.Look > 0 && r.Next > 0 && r.Verdict == fan.NotSeen {
-		text += fmt.Sprintf("; the next look comes when %d of %d are done", r.Next-b.before, len(b.Children))
+	if r.Look > 0 && r.Next != fan.Nowhere && r.Verdict == fan.NotSeen {
+		text += "; the next one comes " + p.lookAt(b)
 	}
 	if b.before > 0 {
-		text += fmt.Sprintf("; with the %d children before", b.before)
+		text += fmt.Sprintf("; with the %d forks before", b.before)
 	}
 	if n := b.stopped(); n > 0 {
 		text += fmt.Sprintf("; %d of %d stopped before their end", n, len(b.Children))
 	}
 	return text
+}
+
+// lookAt says where the next look is.
+func (p *Pane) lookAt(b *forkGroup) string {
+	due := b.due(p.About.Config)
+	if b.result.Next == fan.Early {
+		return fmt.Sprintf("at evaluation %d of %d", fan.EarlyOf(due), due)
+	}
+	return fmt.Sprintf("at evaluation %d of %d, the last", due, due)
 }
 
 // stopped counts the children that stopped before their end.

@@ -1,4 +1,4 @@
-package runs
+package fans
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func TestAChildOfSeveralSeeds(t *testing.T) {
 		events = append(events, event.Event{Step: 10, Member: member, Body: event.Evaluated{ReturnMean: r}})
 	}
 	c := ChildRun{Child: pane.Child{To: 10}}.Look(func(string) ([]event.Event, error) { return events, nil })
-	if len(c.returns) != 1 || c.returns[10] != 100 {
-		t.Errorf("%v, want 100 at 10", c.returns)
+	if r := c.evaluations(); len(r) != 1 || r[0] != 100 {
+		t.Errorf("%v, want 100 at 10", c.evaluations())
 	}
 }

@@ -1,4 +1,4 @@
-package runs
+package fans
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // recall lists the forks that a line of the journal names, unless they are listed already.
 func (p *Pane) recall(made event.Forked) {
-	b := forkGroup{ForkPlan: pane.ForkPlan{Steps: made.Steps, Confirm: len(made.Schedule) > 0}, title: p.titleOf(made)}
+	b := forkGroup{ForkPlan: pane.ForkPlan{Steps: made.Steps, Every: made.Every, Confirm: len(made.Schedule) > 0}, title: p.titleOf(made)}
 	for _, c := range made.Changes {
 		text := c.Knob + "=" + c.To
 		if c.Now {
@@ -37,7 +37,7 @@ func (p *Pane) recall(made event.Forked) {
 	}
 	p.Groups = append(p.Groups, b)
 	p.judge()
-	p.TouchPane(pane.Runs)
+	p.draw()
 }
 
 // titleOf names what forks were made to find out.

@@ -1,4 +1,4 @@
-package runs
+package fans
 
 import (
 	"strings"
@@ -28,11 +28,11 @@ func TestWhatForksTake(t *testing.T) {
 		want     []string
 	}{
 		// 100 steps take 10 s, two evaluations 4 s, one refit 2 s; a start takes 2 s.
-		{"two threads", true, 0, 2, false, []string{"take about 1m44s, or 52s while it is paused"}}, // 8 × (16 × 1.5 + 2) s on two cores and four
-		{"a GPU", true, 0, 2, true, []string{"take 2m24s or more"}},
-		{"one thread, nothing measured", false, 90 * time.Second, 1, false, []string{"take about 48s, or 24s while"}},
-		{"two threads, nothing measured", false, 90 * time.Second, 2, false, []string{"take about 48s", "more if one thread is slower"}},
-		{"nothing known", false, 0, 1, false, []string{"beside this run."}},
+		{"two threads", true, 0, 2, false, []string{"6 and 6 take 1m18s", "about 1m44s"}}, // eight (twelve) × (16 × 1.5 + 2) s on two cores (four)
+		{"a GPU", true, 0, 2, true, []string{"share this run's GPU", "about 2m24s"}},
+		{"one thread, nothing measured", false, 90 * time.Second, 1, false, []string{"6 and 6 take 36s", "about 48s"}},
+		{"two threads, nothing measured", false, 90 * time.Second, 2, false, []string{"about 48s", "more if one thread is slower"}},
+		{"nothing known", false, 0, 1, false, []string{"They give way to this run. 4 with, 4 without"}},
 	} {
 		p := New(&steer.Steering{Run: &pane.Run{Snap: &event.Snapshot{Step: 100, Steps: 1000, State: event.Running, ETA: test.eta}, About: &pane.About{Config: c}}})
 		p.About.Pace = func() pane.ForkPace {
@@ -41,7 +41,8 @@ func TestWhatForksTake(t *testing.T) {
 		if test.measured {
 			p.measured.Take(event.Event{Step: 40, Body: perf})
 		}
-		text := p.costOf(pane.ForkPlan{Steps: 100})
+		plan := pane.ForkPlan{Steps: 100, Every: 50}
+		text := p.costOf(plan) + " " + p.choiceOf(plan, 4)
 		for _, want := range test.want {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: %q, want %q", test.name, text, want)
