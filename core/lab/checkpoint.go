@@ -22,9 +22,8 @@ type Saving struct {
 const (
 	// pauseAge is how old the last checkpoint may be when somebody pauses.
 	pauseAge = time.Minute
-	// changeAge is how old the last checkpoint may be when a change is made that affects a
-	// generation or a refit: a person who tries out values gets one checkpoint, not one for each
-	// value.
+	// changeAge is how old the last checkpoint may be when a change is made: a person who tries out
+	// values gets one checkpoint, not one for each value.
 	changeAge = 10 * time.Second
 	// failedAge is how long after a checkpoint that could not be written the next one is taken.
 	failedAge = time.Minute
@@ -44,10 +43,14 @@ type capture struct {
 	by       string
 	begun    time.Time
 	stall    time.Duration
+	stays    bool // on the disk, because of a change after it
 }
 
-// byKeeping is the author of the checkpoints that stay on the disk.
-const byKeeping = "keep_every"
+// The authors of the checkpoints that stay on the disk.
+const (
+	byKeeping = "keep_every"
+	byChange  = "change"
+)
 
 // checkpointer takes checkpoints: when one is due, it has the run copied and hands the copy to
 // the writer, which compresses and writes it in a goroutine of its own. The result becomes a
@@ -70,7 +73,9 @@ type checkpointer struct {
 	path   string        // the last one on the disk
 	saved  knob.Position // and where it was taken
 	kept   string        // the last one that stays because of a fault
-	pruned run.Pruned    // what the limit on the disk had cost at the last one
+
+	unchanged string     // the last one that stays because of a change after it
+	pruned    run.Pruned // what the limit on the disk had cost at the last one
 
 	lastStep lastStep
 }
@@ -188,11 +193,21 @@ func (k *checkpointer) inPause() {
 	}
 }
 
-// before takes a checkpoint before a change that a generation or a refit depends on, so that the
-// run can go back to its state before the change.
-func (k *checkpointer) before(class knob.Class) {
-	if k.writer != nil && (class == knob.ClassGeneration || class == knob.ClassRefit) && k.busy == nil && k.now().Sub(k.last) >= changeAge {
-		k.take("change")
+// beforeChange takes a checkpoint before a change that somebody makes as the run goes on, if the last one
+// is old. It stays on the disk, so that the run can go back to its state before the change, or be forked
+// there.
+func (k *checkpointer) beforeChange() {
+	switch {
+	case k.writer == nil:
+	case k.busy != nil: // of a place before the change
+		k.busy.stays = true
+	case k.now().Sub(k.last) >= changeAge:
+		k.take(byChange)
+	case k.path != "" && k.path != k.unchanged:
+		k.unchanged = k.path
+		if err := k.writer.Folder().Keep(k.path, byChange); err != nil {
+			k.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: err.Error()})
+		}
 	}
 }
 
@@ -268,10 +283,11 @@ func (k *checkpointer) report(r run.Written) {
 			obs.Limited = p.String()
 		}
 		k.pruned = r.Pruned
-		if c.by == byKeeping || c.by == byLastStep && k.keepsStep() {
-			if err := k.writer.Folder().Keep(r.Path, byKeeping); err != nil {
+		if c.stays || c.by == byKeeping || c.by == byChange || c.by == byLastStep && k.keepsStep() {
+			if err := k.writer.Folder().Keep(r.Path, c.by); err != nil {
 				obs.Error = err.Error()
 			}
+			k.unchanged = r.Path
 		}
 		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
 		return

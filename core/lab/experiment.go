@@ -77,7 +77,7 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 	x.checkpoints = checkpointer{common: c, copyTo: x.copyTo, ahead: x.ahead, part: aheadBytes}
 	x.steering = steering{
 		common: c, settings: &x.Settings, changes: &x.changes,
-		before: x.checkpoints.before, choose: x.choose, outlook: x.outlook, hasPhase: x.checkPosition,
+		beforeChange: x.checkpoints.beforeChange, choose: x.choose, outlook: x.outlook, hasPhase: x.checkPosition,
 	}
 	x.control = control{
 		common: c, steering: &x.steering, checkpoints: &x.checkpoints, asides: &x.asides,

@@ -3,8 +3,10 @@ package lab
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -236,5 +238,45 @@ func TestTheCheckpointBeforeAChangeHasNothingOfIt(t *testing.T) {
 	saved, _ := bodies[event.Checkpointed](l)
 	if len(saved) == 0 || saved[0].Obs.By != "change" || before != 0 || count(w.log, "build curiosity") != 1 {
 		t.Errorf("%d models in %+v", before, saved)
+	}
+	if all, err := run.Checkpoints(folder.Dir()); err != nil || !slices.ContainsFunc(all, func(c run.Found) bool { return c.Kept && c.Path == saved[0].Obs.Path }) {
+		t.Errorf("the checkpoint may be removed: %+v, %v", all, err)
+	}
+}
+
+// A checkpoint that is young enough when a change comes stays on the disk as well, whatever it was made for.
+func TestAYoungCheckpointBeforeAChangeStays(t *testing.T) {
+	w, c := newWorld(), newWorld().config()
+	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := w.lab(t, c, folder)
+	l.Saving(Saving{Every: 1000 * time.Hour})
+	w.on("evaluate episodes 1", func() {
+		send(t, &l, event.Checkpoint{By: "ana"})()
+		for _, value := range []string{"0.5", "0.25"} {
+			send(t, &l, event.SetKnob{Knob: "tau", Value: value, By: "ana"})()
+		}
+	})
+	w.on("evaluate episodes 2", send(t, &l, event.SetKnob{Knob: "tau", Value: "0.125", By: "ana"})) // the file is written
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	all, err := run.Checkpoints(folder.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, c := range all {
+		if c.Kept {
+			n++
+			if text, err := os.ReadFile(c.Path + ".keep"); err == nil && strings.Count(string(text), "\n") != 1 {
+				t.Errorf("kept for %q", text)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d checkpoints stay: %+v", n, all)
 	}
 }

@@ -18,12 +18,12 @@ import (
 // the relevance function, which choose builds.
 type steering struct {
 	common
-	settings *knob.Settings
-	changes  *redo.Changes
-	before   func(knob.Class)             // is called before a change of that class that was asked for
-	choose   func(relevance string) error // builds the function of that name, or changes nothing
-	outlook  func() redo.Outlook          // of the run as it is now
-	hasPhase func(knob.Position) error    // an error if the run has no such place
+	settings     *knob.Settings
+	changes      *redo.Changes
+	beforeChange func()                       // is called before a change that was asked for as the run goes on
+	choose       func(relevance string) error // builds the function of that name, or changes nothing
+	outlook      func() redo.Outlook          // of the run as it is now
+	hasPhase     func(knob.Position) error    // an error if the run has no such place
 
 	schedule []knob.Scheduled // in the order of their positions
 }
@@ -87,7 +87,7 @@ func (s *steering) change(c event.SetKnob, a asked) error {
 		return err
 	}
 	if !a.at.IsZero() {
-		s.before(k.Class) // and before there is a model for the change
+		s.beforeChange() // and before there is a model for the change
 	}
 	if k.Name == "relevance" {
 		if err := s.choose(v.Text); err != nil {
