@@ -47,10 +47,10 @@ var allowed = map[string][]string{
 
 	// A pane imports no other pane, and of the screen only what all panes see.
 	"tui/pane/...":         {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob", "core/shell"},
-	"tui/pane/fans":        {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/fan", "core/cost"}, // fan: whether forks differ
-	"tui/pane/generations": {"tui/pane", "tui/history", "tui/theme", "tui/format", "tui/topic", "core/event", "core/knob", "core/run"},                                          // run: how numbers are written
-	"tui/pane/system":      {"tui/pane", "tui/theme", "tui/format", "tui/topic", "tui/chart", "core/event", "core/cost"},                                                        // cost: processor time
-	"tui/pane/whatif":      {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"},                                                       // run: its numbers
+	"tui/pane/fans":        {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/fan", "core/cost", "core/run"}, // fan: whether forks differ; run: numbers of its line
+	"tui/pane/generations": {"tui/pane", "tui/history", "tui/theme", "tui/format", "tui/topic", "core/event", "core/knob", "core/run"},                                                      // run: how numbers are written
+	"tui/pane/system":      {"tui/pane", "tui/theme", "tui/format", "tui/topic", "tui/chart", "core/event", "core/cost"},                                                                    // cost: processor time
+	"tui/pane/whatif":      {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"},                                                                   // run: its numbers
 	"tui/pane":             {"tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif", "core/shell"},
 	"tui/steer":            {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
 	"tui/history":          {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},

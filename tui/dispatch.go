@@ -41,6 +41,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.runs.OverlayRun(msg)
 	case fans.Forked:
 		m.fans.TakeForks(msg)
+	case fans.Resumed:
+		m.fans.TakeResumed(msg)
 	case fans.ChildrenRead:
 		m.fans.TakeChildren(msg)
 	case tea.KeyMsg:

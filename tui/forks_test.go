@@ -102,7 +102,9 @@ func (s *screen) settleForks() {
 		for j := range children {
 			children[j] = children[j].Look(s.options.LoadRun)
 		}
-		s.Update(fans.ChildrenRead{Group: i, Children: children})
+		if _, cmd := s.Update(fans.ChildrenRead{Group: i, Children: children}); cmd != nil {
+			s.deliver(cmd())
+		}
 	}
 }
 
@@ -414,5 +416,91 @@ func TestARefusedCheckpointEndsAFork(t *testing.T) {
 	s.settleForks()
 	if len(n.plans) != 1 || n.plans[0].Each != 4 || w.begun != 1 {
 		t.Errorf("forks %+v, what-ifs %d", n.plans, w.begun)
+	}
+}
+
+// Forks of a run that was killed are trained on by a later one, as far as they are not done, and the
+// verdict is that of all.
+func TestForksThatStoppedTrainOn(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	var on []string
+	s.About.GoOn = func(all []pane.Child) ([]pane.Child, error) {
+		for i := range all {
+			on = append(on, filepath.Base(all[i].Dir))
+			all[i].Failed = func() error { return nil }
+		}
+		return all, nil
+	}
+	made := event.Forked{Changes: []event.ForkedChange{{Knob: "guidance", From: "2", To: "3", Now: true}}, From: knob.After(24_000), Steps: 2_500, Every: 250}
+	for i := range 8 {
+		made.Forks = append(made.Forks, event.ForkMade{Dir: fmt.Sprint("x-fork-", i), Changed: i%2 == 1, Seed: uint64(4 + i)})
+		n.children = append(n.children, pane.Child{Dir: filepath.Join(filepath.Dir(s.About.Folder), fmt.Sprint("x-fork-", i)), Changed: i%2 == 1, From: 24_000, To: 26_500})
+	}
+	s.fake.emit(event.TypeFork, made)
+	s.Update(polled{})
+	n.live(n.children[0], 100)
+	n.train(n.children[1], 3, func(int) float64 { return 160 })
+	s.settleForks()
+	s.typeLine("pane fan")
+	s.deliver(press(s, "r"))
+	if want := "x-fork-1 x-fork-2 x-fork-3 x-fork-4 x-fork-5 x-fork-6 x-fork-7"; strings.Join(on, " ") != want {
+		t.Fatalf("%v train on, want %s", on, want)
+	}
+	s.contains(t, "7 forks train on")
+	s.allReturn(n, 0, 60, 70, 80, 90)
+	s.says(t, "seen better: return +75")
+	s.press("r")
+	s.contains(t, "no fork has stopped before its end")
+}
+
+// press is the message of what a key starts.
+func press(s *screen, key string) tea.Msg {
+	_, cmd := s.Update(keyMsg(key))
+	return cmd()
+}
+
+// Each look at forks that this process made is written down once.
+func TestLooksAreWrittenDown(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	var looks []event.Looked
+	s.About.Look = func(l event.Looked) error {
+		looks = append(looks, l)
+		return nil
+	}
+	s.typeLine("fan 8 2500 beside guidance=3")
+	s.settleForks()
+	if len(n.plans) != 1 || n.plans[0].Each != 4 || n.plans[0].Steps != 2500 || n.plans[0].Hold || fmt.Sprint(n.plans[0].Set) != "[guidance=3!]" {
+		t.Fatalf("%+v", n.plans)
+	}
+	returns := func(c pane.Child) func(int) float64 {
+		return func(int) float64 { return map[bool]float64{true: 150, false: 100}[c.Changed] }
+	}
+	for _, evaluations := range []int{5, 6, 7, 10} {
+		for _, c := range n.children {
+			n.train(c, evaluations, returns(c))
+		}
+		s.settleForks()
+	}
+	if len(looks) != 2 || looks[0].Look != 1 || looks[1].Look != 2 || looks[1].Looks != 2 || looks[1].Difference != 50 || len(looks[1].Scores) != 8 || looks[1].Dir != filepath.Base(n.children[0].Dir) || !strings.HasPrefix(looks[1].Verdict, "seen better: return +50") {
+		t.Errorf("%+v", looks)
+	}
+}
+
+// What :fan cannot mean is refused in a line.
+func TestFanCommand(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	for line, want := range map[string]string{
+		"fan 7 guidance=3": "fan: 7 forks: want an even number from 2 to 64", "fan 12 100 guidance=3": "fan: 100 steps are too few",
+		"fan 12 guidance=99": "guidance: 99 is out of range", "fan 12 guidanze=3": "did you mean", "fan twelve guidance=3": "neither a number nor KNOB=VALUE",
+		"fan 12 2500 7 guidance=3": "7 is a third number",
+	} {
+		s.typeLine(line)
+		s.contains(t, want)
+		s.press("esc")
+	}
+	s.typeLine("fan 12 hold ω=3 at 20000")
+	s.settleForks()
+	if len(n.plans) != 1 || n.plans[0].Each != 6 || !n.plans[0].Hold || n.plans[0].At != 20_000 || n.plans[0].Steps != 2500 || n.plans[0].Every != 250 {
+		t.Errorf("%+v", n.plans)
 	}
 }

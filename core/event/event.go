@@ -50,6 +50,7 @@ const (
 	TypeAttached  = "attached"  // View, observed
 	TypeDevice    = "device"    // Device, observed
 	TypeFork      = "fork"      // Forked, observed
+	TypeForkLook  = "fork_look" // Looked, observed
 
 	TypeCheckpoint = "checkpoint" // Checkpointed, observed
 	TypePlanned    = "planned"    // Planned, observed

@@ -191,6 +191,8 @@ func (ctl *control) handle(c sent) {
 		ctl.steering.note(c.Text, ctl.steering.obs(c.By, "", at))
 	case event.Fork:
 		ctl.journal.emit(event.TypeFork, event.NoMember, c.Forked)
+	case event.ForkLook:
+		ctl.journal.emit(event.TypeForkLook, event.NoMember, c.Looked)
 	case event.Attach:
 		ctl.journal.emit(event.TypeAttached, event.NoMember, event.View{By: c.By})
 	case event.Detach:
@@ -256,6 +258,8 @@ func (ctl *control) answerRest() {
 				ctl.journal.refuse("", "note", c.Text, c.By, event.ErrEnded)
 			case event.Fork: // they are made already
 				ctl.journal.emit(event.TypeFork, event.NoMember, c.Forked)
+			case event.ForkLook:
+				ctl.journal.emit(event.TypeForkLook, event.NoMember, c.Looked)
 			}
 		default:
 			ctl.asides.drop(event.ErrEnded)

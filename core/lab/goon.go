@@ -100,11 +100,11 @@ func (r *resuming) appendLines(l *Lab, lines []run.Line) error {
 }
 
 // looked returns what holds for the run that goes on, although the journal has it after mark: the
-// analyses that somebody asked for and that are of the run at the checkpoint or before, and the forks
-// that were made.
+// analyses that somebody asked for and that are of the run at the checkpoint or before, the forks that
+// were made, and what they showed.
 func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err error) {
 	err = r.folder.Tail(mark, func(e run.Entry) {
-		if e.Type == event.TypeFork {
+		if e.Type == event.TypeFork || e.Type == event.TypeForkLook {
 			if made, ok := event.DecodeRaw(e); ok {
 				lines = append(lines, run.Line{Type: e.Type, Step: x.Step, Member: e.Member, Body: made.Body, WallS: float64(r.from.WallS)})
 			}

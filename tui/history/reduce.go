@@ -195,6 +195,10 @@ func remark(body any) (kind, text string, warning bool) {
 		return "start", fmt.Sprintf("%s %s %s, %s, %s", b.Task, b.Method, b.Scale, seeds, b.Device), false
 	case event.Data:
 		return "data", b.Text(), false
+	case event.Forked:
+		return "fan", b.Text(), false
+	case event.Looked:
+		return "fan", fmt.Sprintf("look %d of %d: %s", b.Look, b.Looks, b.Verdict), false
 	case event.Failed:
 		return "failed", b.Error, true
 	case event.Done:

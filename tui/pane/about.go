@@ -73,6 +73,13 @@ type About struct {
 	// can be made here.
 	Fork func(ForkPlan) ([]Child, error)
 
+	// GoOn trains children on that stopped before their end. It returns them as Fork does.
+	GoOn func([]Child) ([]Child, error)
+
+	// Look writes into the journal what children showed; nil: it is not kept. It is called outside the
+	// event loop.
+	Look func(event.Looked) error
+
 	// Pace says how quickly the children train; nil: one at a time, on a core of its own.
 	Pace func() ForkPace
 

@@ -275,6 +275,9 @@ func (r *Run) StateText() string {
 	case event.Ready:
 		return t.StateRun.On(t.Glyphs.Ring + " READY")
 	case event.PausedState:
+		if r.Snap.Passing && r.Snap.Err == "" { // for forks or a what-if
+			return t.StatePause.On(t.Glyphs.Pause + " HELD")
+		}
 		return t.StatePause.On(t.Glyphs.Pause + " PAUSED")
 	case event.Finished:
 		if r.Snap.Step < r.Snap.Steps {

@@ -50,6 +50,12 @@ func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
 	return children, err
 }
 
+// goOn trains children on that stopped before their end.
+func (s *session) goOn(children []pane.Child) ([]pane.Child, error) {
+	children, _, err := s.forks.Add(func() forks.Room { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) { return children, nil })
+	return children, err
+}
+
 // forkSender is who holds the run until its forks are done.
 const forkSender = "fan"
 
@@ -58,19 +64,34 @@ func (s *session) noteForks(made event.Forked) error {
 	if s.lab == nil {
 		return nil
 	}
-	err := s.lab.Send(event.Fork{Forked: made})
-	if !errors.Is(err, event.ErrEnded) {
-		return err
+	ended, err := s.noteOf(event.Fork{Forked: made}, event.TypeFork, made)
+	if err != nil {
+		return fmt.Errorf("the forks are made, but no line of the journal says so: %w", err)
+	}
+	if ended {
+		s.later = append(s.later, made)
+	}
+	return nil
+}
+
+// noteLook writes into the journal what forks showed, also if the run is over.
+func (s *session) noteLook(l event.Looked) error {
+	_, err := s.noteOf(event.ForkLook{Looked: l}, event.TypeForkLook, l)
+	return err
+}
+
+// noteOf has the lab write a line, or writes it after the end of the run.
+func (s *session) noteOf(c event.Command, kind string, body any) (ended bool, err error) {
+	if err = s.lab.Send(c); !errors.Is(err, event.ErrEnded) {
+		return false, err
 	}
 	<-s.ended // its folder is closed
 	folder, err := run.Extend(s.folder.Dir())
 	if err != nil {
-		return fmt.Errorf("the forks are made, but no line of the journal says so: %w", err)
+		return true, err
 	}
 	defer folder.Close()
-	at := s.lab.Snapshot()
-	s.later = append(s.later, made)
-	return folder.Append(run.Line{Type: event.TypeFork, Step: at.Step, Member: run.NoMember, WallS: s.wall(), Body: made})
+	return true, folder.Append(run.Line{Type: kind, Step: s.lab.Snapshot().Step, Member: run.NoMember, WallS: s.wall(), Body: body})
 }
 
 // wall is the wall_s of the last event.

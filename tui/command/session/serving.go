@@ -76,7 +76,7 @@ func (s *session) shown() tui.Options {
 	return tui.Options{
 		About: pane.About{
 			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Untrained: replay.Untrained(s.config), Draw: s.draw, Device: s.device(),
-			Fork: s.fork, Pace: func() pane.ForkPace { return forks.Pace(s.threads, s.startup, s.place.GPU != nil) },
+			Fork: s.fork, GoOn: s.goOn, Look: s.noteLook, Pace: func() pane.ForkPace { return forks.Pace(s.threads, s.startup, s.place.GPU != nil) },
 			WhatIf: s.whatIf, Ground: s.ground(),
 			Names: s.task.Names, Choices: s.task.Choices, GPU: s.use.Load,
 		},

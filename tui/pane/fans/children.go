@@ -3,6 +3,7 @@ package fans
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -110,6 +111,7 @@ func (p *Pane) TakeChildren(msg ChildrenRead) {
 	was := b.over()
 	b.Children = msg.Children
 	p.judge()
+	p.noteLook(b)
 	if b.live() && b.over() && !was {
 		p.Tell(b.title + ": " + firstPart(p.verdictOf(b)) + "; 0 shows it")
 	}
@@ -130,7 +132,9 @@ func (b *forkGroup) over() bool {
 }
 
 // live says whether the children are, or were, trained by the process of this screen.
-func (b *forkGroup) live() bool { return b.Children[0].Failed != nil }
+func (b *forkGroup) live() bool {
+	return slices.ContainsFunc(b.Children, func(c ChildRun) bool { return c.Failed != nil })
+}
 
 // placebo says whether nothing was changed but the random streams.
 func (b *forkGroup) placebo() bool { return len(b.Set) == 0 && !b.Confirm }

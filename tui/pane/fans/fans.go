@@ -72,6 +72,7 @@ func (p *Pane) Keys() []pane.Binding {
 		{Name: "fan-take", Keys: []string{"enter"}, Panes: of, Does: "take", Help: "stage the change of the newest forks in this run: enter in KNOBS makes it", Action: p.take},
 		{Name: "fan-more", Keys: []string{"m"}, Panes: of, Does: "more", Help: "as many forks again for the same question; the verdict then rests on all of them", Action: p.more},
 		{Name: "fan-hold", Keys: []string{"h"}, Panes: of, Does: "hold", Help: "hold this run until the forks are done, or let it train on beside them", Action: p.hold},
+		{Name: "fan-resume", Keys: []string{"r"}, Panes: of, Help: "train forks on that stopped before their end, such as those of a run that was killed", Action: p.goOn},
 		{Name: "fan-hide", Keys: []string{"d"}, Panes: of, Does: "hide", Help: "take the forks off the charts and the layout; they train on", Action: p.dismiss},
 	}
 }
@@ -125,6 +126,57 @@ func (p *Pane) hold() tea.Cmd {
 		return p.Report(p.Lab.Send(event.Resume{By: steer.Sender}))
 	}
 	return p.Report(p.Lab.Send(event.Pause{By: fanSender, Passing: true}))
+}
+
+// goOn trains the newest forks on that stopped before their end.
+func (p *Pane) goOn() tea.Cmd {
+	b := p.newest()
+	if b == nil {
+		p.Tell("there are no forks yet")
+		return nil
+	}
+	if err := p.possible(); err != nil {
+		p.Tell(err.Error())
+		return nil
+	}
+	var rest []pane.Child
+	for i := range b.Children {
+		if c := &b.Children[i]; !c.settled() && (c.stopped != nil || c.Failed == nil) {
+			rest = append(rest, c.Child)
+		}
+	}
+	if len(rest) == 0 {
+		p.Tell("no fork has stopped before its end")
+		return nil
+	}
+	goOn := p.About.GoOn
+	return func() tea.Msg {
+		rest, err := goOn(rest)
+		return Resumed{rest, err}
+	}
+}
+
+// Resumed delivers forks that train on.
+type Resumed struct {
+	children []pane.Child
+	err      error
+}
+
+// TakeResumed takes note of forks that train on.
+func (p *Pane) TakeResumed(msg Resumed) {
+	p.Report(msg.err)
+	for _, c := range msg.children {
+		for i := range p.Groups {
+			for j := range p.Groups[i].Children {
+				if o := &p.Groups[i].Children[j]; o.Dir == c.Dir {
+					o.Child, o.stopped = c, nil
+				}
+			}
+		}
+	}
+	p.NextAt = time.Time{}
+	p.Tell(fmt.Sprintf("%s on: in turns, as before", format.Counted(len(msg.children), "fork trains", "forks train")))
+	p.draw()
 }
 
 // dismiss takes the forks off the screen.

@@ -26,6 +26,7 @@ type forkGroup struct {
 	before int        // number of the latter
 	judged int        // what was known when the result was found
 	began  time.Time  // when this screen made the children; zero: another one did
+	noted  int        // looks that are in the journal
 }
 
 // Forked delivers the children of a plan, or the reason why there are none.

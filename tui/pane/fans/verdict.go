@@ -3,11 +3,16 @@ package fans
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"pgrlab/core/config"
+	"pgrlab/core/event"
 	"pgrlab/core/fan"
+	"pgrlab/core/run"
 	"pgrlab/tui/format"
 	"pgrlab/tui/theme"
 )
@@ -84,6 +89,33 @@ func (p *Pane) judge() {
 			b.result, b.before, b.judged = fan.Judge(batches), before, known
 		}
 	}
+}
+
+// noteLook has the newest look at the forks that this process made written into the journal.
+func (p *Pane) noteLook(b *forkGroup) {
+	r := b.result
+	if !b.live() || r.Look <= b.noted || p.About.Look == nil || r.Verdict == fan.TooFew {
+		return
+	}
+	b.noted = r.Look
+	early := r.Look == 1 && r.Looks > 1
+	batch := p.batch(b, p.least(b))
+	scores := batch.Scores
+	if early {
+		scores = batch.Early
+	}
+	l := event.Looked{
+		Dir: filepath.Base(b.Children[0].Dir), Look: r.Look, Looks: r.Looks, Scores: run.Floats(scores),
+		Difference: run.Float(r.Difference), Low: run.Float(r.Low), High: run.Float(r.High), AsMuch: r.AsMuch, Dealings: r.Dealings,
+		Verdict: p.verdictOf(b),
+	}
+	look := p.About.Look
+	p.StartLater(func() tea.Msg {
+		if err := look(l); err != nil {
+			return Forked{err: fmt.Errorf("the look is not in the journal: %w", err)}
+		}
+		return nil
+	})
 }
 
 // verdictOf says what the children show.
