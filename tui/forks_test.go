@@ -102,9 +102,10 @@ func (s *screen) settleForks() {
 		for j := range children {
 			children[j] = children[j].Look(s.options.LoadRun)
 		}
-		if _, cmd := s.Update(fans.ChildrenRead{Group: i, Children: children}); cmd != nil {
-			s.deliver(cmd())
-		}
+		s.Update(fans.ChildrenRead{Group: i, Children: children})
+	}
+	if later := s.takeLater(); later != nil {
+		s.deliver(later())
 	}
 }
 
@@ -467,7 +468,11 @@ func TestLooksAreWrittenDown(t *testing.T) {
 		looks = append(looks, l)
 		return nil
 	}
-	s.typeLine("fan 8 2500 beside guidance=3")
+	s.press(":")
+	for _, r := range "fan 8 2500 beside guidance=3" {
+		s.Update(keyMsg(string(r)))
+	}
+	s.Update(keyMsg("enter"))
 	s.settleForks()
 	if len(n.plans) != 1 || n.plans[0].Each != 4 || n.plans[0].Steps != 2500 || n.plans[0].Hold || fmt.Sprint(n.plans[0].Set) != "[guidance=3!]" {
 		t.Fatalf("%+v", n.plans)
