@@ -138,7 +138,7 @@ func compareForks(change string, changed, others []*Run, waiting int) *Forks {
 	f := &Forks{Task: changed[0].Task, Of: last.parent, At: last.position, Change: change}
 	runs := slices.Concat(changed, others)
 	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.Seed, b.Seed) }) // the order in which the change was dealt
-	due, returns := 0, [][]float64{} // due: what those have made that are done
+	due, returns := 0, [][]float64{}                                                        // due: what those have made that are done
 	var forks []fan.Fork
 	for _, r := range runs {
 		o := fan.Fork{Changed: r.dealt() != "", Returns: r.afterFork(), Failed: r.Failed != ""}

@@ -1,0 +1,126 @@
+package program
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/history"
+)
+
+// fanOf are the fork folders of a run.
+func fanOf(t *testing.T, run string, n int) []string {
+	t.Helper()
+	dirs, err := filepath.Glob(run + "-fork-*")
+	if err != nil || len(dirs) != n {
+		t.Fatalf("%d forks, want %d: %v", len(dirs), n, err)
+	}
+	return dirs
+}
+
+// evaluations counts the evaluations of a run after an env step.
+func evaluations(t *testing.T, dir string, after int) (n int) {
+	t.Helper()
+	events, err := history.ReadJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if e.Type == event.TypeEvaluated && e.Step > after {
+			n++
+		}
+	}
+	return n
+}
+
+// A run that is held for a fan of forks ends as it would have without: its canonical journal is the same.
+// The forks have the same number of evaluations, and both looks at them are in the journal.
+func TestAFanLeavesTheRunAsItIs(t *testing.T) {
+	d := setUp(t)
+	private(t)
+	length := []string{"--preset", "tiny.toml", "--seed", "5", "--steps", "600"}
+	at := holdAt(t, 5, 100)
+	p := sitDown(t, []string{colourless[0], at.setting}, append(length, "--out", "run")...)
+	parent := at.await()
+	p.press(":", "")
+	p.press("fan 8 40 hold ratio=0.75\r", "saving at the end of this slice")
+	parent.release()
+	p.await("8 forks")
+	ends(t, "run")
+	for _, dir := range fanOf(t, "run", 8) {
+		ends(t, dir)
+	}
+	p.await("0 shows it") // the run may be over, so that no event comes
+	n := types(t, "run")
+	if n[event.TypeFork] != 1 || n[event.TypeForkLook] < 1 || n[event.TypeForkLook] > 2 {
+		t.Errorf("%v", n)
+	}
+	counts := map[int]int{}
+	for _, dir := range fanOf(t, "run", 8) {
+		counts[evaluations(t, dir, 110)]++
+	}
+	if len(counts) != 1 {
+		t.Errorf("numbers of evaluations: %v", counts)
+	}
+	if status, _ := pgrlab(t, d, standardError(nil), append([]string{"train", "--out", "alone"}, length...)...); status != 0 {
+		t.Fatalf("status %d", status)
+	}
+	if status, out := pgrlab(t, d, standardError(nil), "journal", "diff", "run", "alone"); status != 0 {
+		t.Errorf("the run differs from one without a fan: %s", out)
+	}
+}
+
+// A fan whose run is killed in the middle has the same forks after a resume, which train on, and the
+// verdict of all of them.
+func TestAFanSurvivesAKill(t *testing.T) {
+	if !soaking() {
+		t.Skip("starts 16 processes: PGRLAB_SOAK=1")
+	}
+	d := setUp(t)
+	private(t)
+	p := sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--at", "200:refit_every=1_000_000", "--out", "run")
+	p.await("#1 ")
+	p.press(":", "")
+	p.press("fan 8 4000 beside ratio=0.75\r", "8 forks")
+	begun := ""
+	eventually(t, "a fork trains", func() bool {
+		dirs, _ := filepath.Glob("run-fork-*/train.log")
+		if len(dirs) > 0 {
+			begun = filepath.Dir(dirs[0])
+		}
+		return begun != ""
+	})
+	p.command.Process.Signal(syscall.SIGKILL)
+	<-p.ended
+	dirs := fanOf(t, "run", 8)
+	ends(t, begun) // it has no turns any more, and trains on
+
+	p = sitDown(t, colourless, "--resume", "run")
+	p.press("0", "8 forks")
+	p.press("r", "on: in turns, as before")
+	for _, dir := range dirs {
+		ends(t, dir)
+	}
+	p.await("look 2 of 2: ")
+	p.press("q", "stop and save")
+	p.press("s", "what its forks say")
+	<-p.ended
+	events, err := history.ReadJournal("run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict := ""
+	for _, e := range events {
+		if l, is := e.Body.(event.Looked); is {
+			verdict, _, _ = strings.Cut(l.Verdict, ";")
+		}
+	}
+	var said strings.Builder
+	status, out := pgrlab(t, d, &said, append([]string{"report"}, dirs...)...)
+	if status != 0 || verdict == "" || !strings.Contains(strings.Join(strings.Fields(out), " "), verdict) {
+		t.Errorf("status %d, the screen says %q, the report\n%s%s", status, verdict, out, fmt.Sprint(&said))
+	}
+}
