@@ -84,7 +84,7 @@ func TestAFanSurvivesAKill(t *testing.T) {
 	p := sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--at", "200:refit_every=1_000_000", "--out", "run")
 	p.await("#1 ")
 	p.press(":", "")
-	p.press("fan 8 4000 beside ratio=0.75\r", "8 forks")
+	p.press("fan 8 120 beside ratio=0.75\r", "8 forks")
 	begun := ""
 	eventually(t, "a fork trains", func() bool {
 		dirs, _ := filepath.Glob("run-fork-*/train.log")
@@ -99,7 +99,8 @@ func TestAFanSurvivesAKill(t *testing.T) {
 	ends(t, begun) // it has no turns any more, and trains on
 
 	p = sitDown(t, colourless, "--resume", "run")
-	p.press("0", "8 forks")
+	p.await("8 forks")
+	p.press("0", "r resume")
 	p.press("r", "on: in turns, as before")
 	for _, dir := range dirs {
 		ends(t, dir)
@@ -115,7 +116,8 @@ func TestAFanSurvivesAKill(t *testing.T) {
 	verdict := ""
 	for _, e := range events {
 		if l, is := e.Body.(event.Looked); is {
-			verdict, _, _ = strings.Cut(l.Verdict, ";")
+			first, _, _ := strings.Cut(l.Verdict, ":")
+			verdict = fmt.Sprintf("%s: return %+.3g", first, float64(l.Difference))
 		}
 	}
 	var said strings.Builder

@@ -34,7 +34,8 @@ does, or at --steps, which a fork of a run that has ended needs.
 
 With --pairs N it makes N runs with the knobs turned and N without, each with a seed of
 its own from there on. The runs without get what the change redoes, too: with
-guidance=3! all of them generate again. Chance decides which seeds get the change. Once
+guidance=3! all of them generate again. Chance decides which seeds get the change. They
+are evaluated four times as often as their parent. Once
 they are trained, pgrlab report of their folders says whether the change did something;
 it takes 4 pairs or more to tell. The parent stays as it is: its journal has no line of
 these forks, and its screen does not list them, as it lists those that its key f made.`,

@@ -32,7 +32,7 @@ have lines of their own. The journal is in the run folder. Without flags it trai
 demo.
 
 The run is saved now and then (--checkpoint-every), at SIGUSR1 and SIGUSR2, before
-changes that a generation or a refit depends on, and at its end. --resume continues from
+changes that are made as it goes on, and at its end. --resume continues from
 the last checkpoint as if there had been no break. With more --steps it continues beyond
 the end of a run, as if the run had had those steps from the start.
 

@@ -72,7 +72,7 @@ func (p *Pane) Keys() []pane.Binding {
 		{Name: "fan-take", Keys: []string{"enter"}, Panes: of, Does: "take", Help: "stage the change of the newest forks in this run: enter in KNOBS makes it", Action: p.take},
 		{Name: "fan-more", Keys: []string{"m"}, Panes: of, Does: "more", Help: "as many forks again for the same question; the verdict then rests on all of them", Action: p.more},
 		{Name: "fan-hold", Keys: []string{"h"}, Panes: of, Does: "hold", Help: "hold this run until the forks are done, or let it train on beside them", Action: p.hold},
-		{Name: "fan-resume", Keys: []string{"r"}, Panes: of, Help: "train forks on that stopped before their end, such as those of a run that was killed", Action: p.goOn},
+		{Name: "fan-resume", Keys: []string{"r"}, Panes: of, Does: "resume", Help: "train forks on that stopped before their end, such as those of a run that was killed", Action: p.goOn},
 		{Name: "fan-hide", Keys: []string{"d"}, Panes: of, Does: "hide", Help: "take the forks off the charts and the layout; they train on", Action: p.dismiss},
 	}
 }
