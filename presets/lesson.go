@@ -11,7 +11,7 @@ import (
 var lessons embed.FS
 
 // lessonNames are the lessons in the order in which lists show them.
-var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics", "worth", "couch", "couch-eco", "dream"}
+var lessonNames = []string{"dormant", "noise", "guidance", "reward", "ratio", "dynamics", "fan", "worth", "couch", "couch-eco", "dream"}
 
 // A Lesson explains one thing by what a running lab shows of it. None of its conclusions is written
 // down beforehand: the measurements of its steps decide.
