@@ -3,11 +3,14 @@ package program
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/core/fan"
+	"pgrlab/core/rng"
 	"pgrlab/tui/history"
 )
 
@@ -124,5 +127,57 @@ func TestAFanSurvivesAKill(t *testing.T) {
 	status, out := pgrlab(t, d, &said, append([]string{"report"}, dirs...)...)
 	if status != 0 || verdict == "" || !strings.Contains(strings.Join(strings.Fields(out), " "), verdict) {
 		t.Errorf("status %d, the screen says %q, the report\n%s%s", status, verdict, out, fmt.Sprint(&said))
+	}
+}
+
+// Of fans in which nothing is changed, dealt over real forks of one checkpoint, at most 5 % have a verdict.
+func TestPlaceboFansOfRealForks(t *testing.T) {
+	if !soaking() {
+		t.Skip("trains 40 forks: PGRLAB_SOAK=1")
+	}
+	d := setUp(t)
+	private(t)
+	do := func(args ...string) {
+		t.Helper()
+		if status, _ := pgrlab(t, d, standardError(nil), args...); status != 0 {
+			t.Fatalf("%v: status %d", args, status)
+		}
+	}
+	do("train", "--preset", "tiny.toml", "--steps", "200", "--set", "evaluation.every=10", "--set", "evaluation.keep_every=150", "--out", "run")
+	var returns [][]float64
+	for seed := range 40 {
+		dir := fmt.Sprint("f", seed)
+		do("fork", "run@150", "--steps", "250", "--seed", fmt.Sprint(100+seed), "--out", dir)
+		do("train", "--resume", dir)
+		events, err := history.ReadJournal(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var one []float64
+		for _, e := range events {
+			if v, is := e.Body.(event.Evaluated); is && e.Step > 150 {
+				one = append(one, float64(v.ReturnMean))
+			}
+		}
+		returns = append(returns, one)
+	}
+	fans, wrong := 1_000, 0
+	for n := range fans {
+		chance := rng.New(uint64(n), "placebo fans of real forks")
+		draws, left := chance.Sub("forks").At(0), slices.Clone(returns)
+		var forks []fan.Fork
+		for _, changed := range fan.Deal(chance.Sub("deal"), 4) {
+			i := draws.IntN(len(left))
+			forks = append(forks, fan.Fork{Changed: changed, Returns: left[i]})
+			left = slices.Delete(left, i, i+1)
+		}
+		r := fan.Judge([]fan.Batch{fan.NewBatch(forks, len(returns[0]), fan.Least(returns...))})
+		if r.Verdict == fan.Better || r.Verdict == fan.Worse {
+			wrong++
+		}
+	}
+	t.Logf("%d of %d fans without an effect have a verdict; %d evaluations a fork", wrong, fans, len(returns[0]))
+	if wrong > fans/20 || wrong == 0 {
+		t.Errorf("%d of %d fans without an effect have a verdict", wrong, fans)
 	}
 }

@@ -152,7 +152,7 @@ func (p *Pane) arms(b *forkGroup, w int) []string {
 		of[kind] = append(of[kind], v)
 		least, most = math.Min(least, v), math.Max(most, v)
 	}
-	n := w - armName - armMean - 2
+	name, n := armColumns(w)
 	if n < 9 || !(most > least) || math.IsInf(most-least, 0) {
 		return nil
 	}
@@ -179,17 +179,17 @@ func (p *Pane) arms(b *forkGroup, w int) []string {
 		mean := ""
 		if len(of[kind]) > 0 {
 			m, d := stat.MeanStdDev(of[kind], nil)
-			if mean = " mean " + format.Number(m); len(of[kind]) > 1 {
+			if mean = " mean " + format.Number(m); len(of[kind]) > 1 && w >= armsWhole {
 				mean += " " + t.Glyphs.PlusMinus + " " + format.Number(d)
 			}
 		}
 		without, with := t.Chart.FanSamples()
 		sample := []string{without, with}[kind]
-		out = append(out, t.Fit(ink.On(sample)+" "+b.kindOf(kind == 1), armName)+strings.Join(row, "")+t.Dim.On(mean))
+		out = append(out, t.Fit(ink.On(sample)+" "+b.kindOf(kind == 1), name)+strings.Join(row, "")+t.Dim.On(mean))
 	}
 	left, right := format.Number(least), format.Number(most)+" return"
 	if gap := n - theme.Width(left) - theme.Width(right); gap > 0 {
-		out = append(out, t.Fit("", armName)+t.Dim.On(left+strings.Repeat(" ", gap)+right))
+		out = append(out, t.Fit("", name)+t.Dim.On(left+strings.Repeat(" ", gap)+right))
 	}
 	return out
 }
@@ -197,7 +197,7 @@ func (p *Pane) arms(b *forkGroup, w int) []string {
 // interval draws the difference that a look has found, with the differences that it does not rule out.
 func (p *Pane) interval(b *forkGroup, w int) string {
 	t, r := p.Theme, b.result
-	n := w - armName - armMean - 2
+	name, n := armColumns(w)
 	if n < 9 || r.Look == 0 || math.IsNaN(r.Low) || math.IsInf(r.Low, 0) || math.IsNaN(r.High) || math.IsInf(r.High, 0) {
 		return ""
 	}
@@ -222,11 +222,19 @@ func (p *Pane) interval(b *forkGroup, w int) string {
 	if i := at(0); i != at(r.Difference) {
 		row[i] = t.Dim.On(t.Glyphs.Vertical)
 	}
-	return t.Fit("difference", armName) + strings.Join(row, "") + t.Dim.On(" "+format.Signed(r.Difference))
+	return t.Fit("difference", name) + strings.Join(row, "") + t.Dim.On(" "+format.Signed(r.Difference))
 }
 
-// armName and armMean are the columns beside the dots.
-const armName, armMean = 20, 20
+// armsWhole is the width from which deviations stand beside the means.
+const armsWhole = 56
+
+// armColumns are the columns of the names of the kinds, and of the dots beside them.
+func armColumns(w int) (name, dots int) {
+	if w < armsWhole {
+		return 18, w - 18 - 12
+	}
+	return 20, w - 20 - 22
+}
 
 // kindOf names the children with the change, or those without it.
 func (b *forkGroup) kindOf(changed bool) string {
