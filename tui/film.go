@@ -33,6 +33,7 @@ func Film(ctx context.Context, about pane.About, events []event.Event, speed, pe
 		at := time.Duration(float64(n) / perSecond * float64(time.Second))
 		now = begun.Add(at)
 		m.Update(polled{})
+		m.readForks()
 		if err := show(at, m.View()); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -100,7 +101,7 @@ func (s *screen) settleForks() {
 	for i := range s.fans.Groups {
 		children := append([]fans.ChildRun(nil), s.fans.Groups[i].Children...)
 		for j := range children {
-			children[j] = children[j].Look(s.options.LoadRun)
+			children[j] = children[j].Look(s.options.LoadRun, time.Time{})
 		}
 		s.Update(fans.ChildrenRead{Group: i, Children: children})
 	}
@@ -241,7 +242,7 @@ func TestForksAreSeenToDiffer(t *testing.T) {
 	s.ink(t, 0, s.Theme.Good)
 	ask("stage guidance 3")
 	s.allReturn(n, 8, -60, -70, -80, -90)
-	s.says(t, "seen better at look 2 of 3; of all: return 0", "; with the 8 forks before") // a verdict stays
+	s.says(t, "seen better at look 2 of 3; now: return 0", "; with the 8 forks before") // a verdict stays
 	ask("stage ratio 0.75")
 	s.allReturn(n, 16, -60, -70, -80, -90)
 	s.says(t, "seen worse: return -75", "2 questions were asked of this run", "up to 10%")

@@ -59,6 +59,13 @@ func (r *Replay) position() time.Duration {
 	return r.at + time.Duration(played)
 }
 
+// Time is the time of the run that the replay has come to.
+func (r *Replay) Time() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all[0].Wall.Add(r.position())
+}
+
 // over says whether it has come to the end.
 func (r *Replay) over() bool {
 	r.mu.Lock()

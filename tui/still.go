@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/tui/pane"
@@ -19,7 +21,25 @@ func Still(about pane.About, events []event.Event, at, w, h int) (string, error)
 	}
 	m := onPaper(about, shown, shown.now, w, h)
 	m.Update(polled{})
+	m.readForks()
 	return m.View(), nil
+}
+
+// readForks reads the forks of a run at once, for a medium that cannot wait.
+func (m *Model) readForks() {
+	m.fans.NextAt = time.Time{} // an update has begun to read them, and cannot be waited for
+	cmd := m.fans.ReadJournals()
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, read := range msg {
+			m.Update(read())
+		}
+	default:
+		m.Update(msg)
+	}
 }
 
 // stillOf is a replay that stands after the last event up to a step, as if it went on.

@@ -31,7 +31,7 @@ func (r Result) Words(each int, signed func(float64) string) string {
 		text = "seen better"
 	}
 	if r.Decided < r.Look { // it stays, but the numbers are those of all
-		text += fmt.Sprintf(" at look %d of %d; of all", r.Decided, r.Look)
+		text += fmt.Sprintf(" at look %d of %d; now", r.Decided, r.Look)
 	}
 	return text + ": " + r.numbers(signed)
 }

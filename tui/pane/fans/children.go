@@ -22,6 +22,7 @@ type ChildRun struct {
 	failed  error           // it trains no longer, and counts as failed
 	stopped error           // it trains no longer, and can go on
 	history history.History // of what came after the fork
+	played  []event.Event   // its journal, in a replay of the parent
 }
 
 // evaluations are the mean returns after the fork, over all seeds.
@@ -41,35 +42,45 @@ type ChildrenRead struct {
 // ForkEvery is the time between two reads of the children's journals.
 const ForkEvery = 3 * time.Second
 
-// ReadJournals reads, every ForkEvery, the journals of the children that are not done.
+// replayedEvery is the time between two looks at them in a replay, which has read them already.
+const replayedEvery = ForkEvery / 10
+
+// ReadJournals reads, every ForkEvery, the journals of the children that are not done; in a replay it
+// shows them as they were at the time that it has come to.
 func (p *Pane) ReadJournals() tea.Cmd {
-	now := p.Now()
+	now, until, every := p.Now(), time.Time{}, ForkEvery
+	if r, plays := p.Lab.(interface{ Time() time.Time }); plays && p.About.Replay {
+		until, every = r.Time(), replayedEvery
+	}
 	if p.NextAt.After(now) {
 		return nil
 	}
 	var all []tea.Cmd
 	for i := range p.Groups {
-		if b := &p.Groups[i]; !b.over() {
+		if b := &p.Groups[i]; !b.over() || !until.IsZero() {
 			children := append([]ChildRun(nil), b.Children...)
 			load := p.About.LoadFork
 			all = append(all, func() tea.Msg {
 				for i := range children {
-					children[i] = children[i].Look(load)
+					children[i] = children[i].Look(load, until)
 				}
 				return ChildrenRead{Group: i, Children: children}
 			})
 		}
 	}
-	p.NextAt = now.Add(ForkEvery)
+	p.NextAt = now.Add(every)
 	if len(all) == 0 {
 		return nil
 	}
 	return tea.Batch(all...)
 }
 
-// Look reads a child's journal, unless it is done.
-func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
-	if o.done || o.failed != nil {
+// Look reads a child's journal, unless it is done; only what is in it until then, if that is not zero.
+func (o ChildRun) Look(load func(string) ([]event.Event, error), until time.Time) ChildRun {
+	switch replayed := !until.IsZero(); {
+	case replayed:
+		o.step, o.done, o.failed = o.From, false, nil
+	case o.done || o.failed != nil:
 		return o
 	}
 	if o.Failed != nil {
@@ -78,12 +89,21 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
 			o.failed, o.stopped = err, nil
 		}
 	}
-	events, err := load(o.Dir)
-	if err != nil {
-		return o // not started yet
+	events := o.played
+	if events == nil {
+		var err error
+		if events, err = load(o.Dir); err != nil {
+			return o // not started yet
+		}
+		if !until.IsZero() {
+			o.played = events
+		}
 	}
 	h := history.New(0, 0)
 	for _, e := range events {
+		if !until.IsZero() && e.Wall.After(until) {
+			break
+		}
 		if e.Step <= o.From && o.From > 0 {
 			continue // belongs to the parent
 		}

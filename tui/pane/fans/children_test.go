@@ -1,7 +1,9 @@
 package fans
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/run"
@@ -14,8 +16,40 @@ func TestAChildOfSeveralSeeds(t *testing.T) {
 	for member, r := range []run.Float{100, 200, 0} {
 		events = append(events, event.Event{Step: 10, Member: member, Body: event.Evaluated{ReturnMean: r}})
 	}
-	c := ChildRun{Child: pane.Child{To: 10}}.Look(func(string) ([]event.Event, error) { return events, nil })
+	c := ChildRun{Child: pane.Child{To: 10}}.Look(func(string) ([]event.Event, error) { return events, nil }, time.Time{})
 	if r := c.evaluations(); len(r) != 1 || r[0] != 100 {
 		t.Errorf("%v, want 100 at 10", c.evaluations())
+	}
+}
+
+// In a replay a child is as it was at the time that the replay has come to, also after it was wound back; its
+// journal is read once.
+func TestAChildInAReplay(t *testing.T) {
+	at := func(second int) time.Time { return time.Unix(int64(1_000+second), 0) }
+	events := []event.Event{
+		{Step: 5, Wall: at(1), Body: event.Evaluated{ReturnMean: 7}}, // the parent's
+		{Step: 10, Wall: at(10), Body: event.Evaluated{ReturnMean: 100}},
+		{Step: 15, Wall: at(20), Body: event.Evaluated{ReturnMean: 50}},
+		{Step: 15, Wall: at(20), Body: event.Done{Steps: 15}},
+	}
+	reads := 0
+	load := func(string) ([]event.Event, error) {
+		reads++
+		return events, nil
+	}
+	c := ChildRun{Child: pane.Child{From: 5, To: 15}}
+	for _, moment := range []struct {
+		second int
+		mean   []float64
+		step   int
+		done   bool
+	}{{5, nil, 5, false}, {10, []float64{100}, 10, false}, {30, []float64{100, 50}, 15, true}, {12, []float64{100}, 10, false}} {
+		c = c.Look(load, at(moment.second))
+		if got := c.evaluations(); !slices.Equal(got, moment.mean) || c.step != moment.step || c.done != moment.done {
+			t.Errorf("after %d s: %v at %d, done %v", moment.second, got, c.step, c.done)
+		}
+	}
+	if reads != 1 {
+		t.Errorf("its journal was read %d times", reads)
 	}
 }
