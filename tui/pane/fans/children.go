@@ -132,6 +132,9 @@ func (p *Pane) TakeChildren(msg ChildrenRead) {
 	b.Children = msg.Children
 	p.judge()
 	p.noteLook(b)
+	if b == p.newest() && !b.over() && !b.hidden { // they train: also those that another screen made
+		p.shown = true
+	}
 	if b.live() && b.over() && !was {
 		p.Tell(b.title + ": " + firstPart(p.verdictOf(b)) + "; 0 shows it")
 	}

@@ -106,7 +106,11 @@ func (p *Pane) denser() int {
 		return denser
 	}
 	every := float64(max(1, p.About.Config.Evaluation.Every))
-	return max(1, min(denser, int(every*m.Step/(4*m.Evaluation))))
+	n := denser
+	for n > 1 && 4*m.Evaluation*float64(n) > every*m.Step {
+		n /= 2
+	}
+	return n
 }
 
 // waits says whether this run could wait for forks.

@@ -25,11 +25,11 @@ import (
 // Pane is the forks of the run.
 type Pane struct {
 	*steer.Steering
-	saving    *forkGroup // waits for its checkpoint
-	Groups    []forkGroup
-	NextAt    time.Time // when to read the forks' journals next
-	measured  cost.Journal
-	dismissed bool // the person wants to see them no more, until there are new ones
+	saving   *forkGroup // waits for its checkpoint
+	Groups   []forkGroup
+	NextAt   time.Time // when to read the forks' journals next
+	measured cost.Journal
+	shown    bool // they are on the charts and the layout
 }
 
 // New makes the pane of the run that s steers.
@@ -89,12 +89,12 @@ func (p *Pane) Verbs() []pane.Verb {
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
 // Shown says whether the forks belong on the layout.
-func (p *Pane) Shown() bool { return len(p.Groups) > 0 && !p.dismissed }
+func (p *Pane) Shown() bool { return len(p.Groups) > 0 && p.shown }
 
 // draw makes the pane and the charts show the forks as they are now.
 func (p *Pane) draw() {
 	p.Fan = nil
-	if b := p.newest(); b != nil && !p.dismissed && !b.Confirm {
+	if b := p.newest(); b != nil && p.shown && !b.Confirm {
 		p.Fan = &pane.FanCurves{From: b.Children[0].From, To: b.Children[0].To}
 		for i := range b.Children {
 			switch c := &b.Children[i]; {
@@ -181,7 +181,10 @@ func (p *Pane) TakeResumed(msg Resumed) {
 
 // dismiss takes the forks off the screen.
 func (p *Pane) dismiss() tea.Cmd {
-	p.dismissed = true
+	if b := p.newest(); b != nil {
+		b.hidden = true
+	}
+	p.shown = false
 	p.draw()
 	return p.GoTo(pane.Knobs)
 }

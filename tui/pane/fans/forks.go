@@ -27,6 +27,7 @@ type forkGroup struct {
 	judged int        // what was known when the result was found
 	began  time.Time  // when this screen made the children; zero: another one did
 	noted  int        // looks that are in the journal
+	hidden bool       // the person wants to see them no more
 }
 
 // Forked delivers the children of a plan, or the reason why there are none.
@@ -234,7 +235,7 @@ func (p *Pane) TakeForks(msg Forked) {
 	if msg.err == nil {
 		p.Tell(fmt.Sprintf("%d forks %s", len(msg.group.Children), turn))
 	}
-	p.dismissed = false
+	p.shown = true
 	p.draw()
 	p.StartLater(p.GoTo(pane.Fan))
 }

@@ -36,6 +36,7 @@ func (p *Pane) recall(made event.Forked) {
 		return
 	}
 	p.Groups = append(p.Groups, b)
+	p.shown = p.shown || p.About.Replay
 	p.judge()
 	p.draw()
 }
