@@ -116,7 +116,7 @@ func (x *Lessons) waitText() string {
 	case w.For == "forked": // children go on training while the run is paused or over
 		text = "waiting for a fork: press f"
 		if done, of := x.forks.Under(); of > 0 {
-			text = fmt.Sprintf("%d of %d children are trained; :pane runs shows them", done, of)
+			text = fmt.Sprintf("%d of %d forks are trained; 0 shows them", done, of)
 		}
 	case x.Ended():
 		text = "the run has ended before " + text + ": esc leaves"
