@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -113,14 +114,15 @@ func TestChildrenTakeTurns(t *testing.T) {
 		granted, ask *os.File
 	}
 	begun := make(chan asking, 4)
-	ends := map[string]*os.File{}
+	var ends sync.Map // by name: what ends a process
 	b.Begin = func(dir string) *exec.Cmd {
 		input, end, err := os.Pipe()
 		if err != nil {
 			t.Error(err)
 		}
 		c := exec.Command("cat") // ends with its input
-		c.Stdin, ends[filepath.Base(dir)] = input, end
+		c.Stdin = input
+		ends.Store(filepath.Base(dir), end)
 		return c
 	}
 	b.piped = func(c *Child, files []*os.File) {
@@ -178,7 +180,8 @@ func TestChildrenTakeTurns(t *testing.T) {
 	end := func(name string) {
 		all[name].ask.Close()
 		all[name].granted.Close()
-		ends[name].Close()
+		end, _ := ends.Load(name)
+		end.(*os.File).Close()
 	}
 	trains("a")
 	asks("a")
