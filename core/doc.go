@@ -74,7 +74,8 @@
 // device/adapt how they share workers, or device/cuda, which launches the kernels of
 // device/cuda/kernel through device/cuda/driver. rng is at the bottom. version has what readers say
 // about files of other formats, printable makes text from elsewhere safe to show. fan decides whether
-// forks with a change differ from forks without it. report makes tables and figures from run folders;
+// forks with a change differ from forks without it, ground whether a return is typical of where training
+// stands. report makes tables and figures from run folders;
 // it knows run, fan, and the random numbers of its bootstrap.
 //
 // The packages below testing serve tests only: a CUDA driver that interprets kernels (emulator,

@@ -52,8 +52,9 @@ var allowed = map[string][]string{
 	"tui/pane/system":      {"tui/pane", "tui/theme", "tui/format", "tui/topic", "tui/chart", "core/event", "core/cost"},                                                                    // cost: processor time
 	"tui/pane/whatif":      {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"},                                                                   // run: its numbers
 	"tui/pane":             {"tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif", "core/shell"},
+	"tui/ground":           {"tui/steer", "tui/theme", "tui/format", "core/event", "core/ground"},
 	"tui/steer":            {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
-	"tui/history":          {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
+	"tui/history":          {"core/ground", "tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/lesson":           {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
 	"tui/picker":           {"tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/config", "core/run", "core/event", "core/knob", "core/cost"},
 	"tui/help":             {"tui/pane", "tui/theme", "core/knob"},
@@ -78,17 +79,18 @@ var allowed = map[string][]string{
 	"core/knob":           {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                                      // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
 	"core/inspect":        {"core/agent", "core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
 	"core/redo":           {"core/event", "core/knob", "core/relevance", "core/replay"},
-	"core/cost":           {"core/config", "core/event", "core/knob", "core/relevance", "core/generative", "core/run"},                                                                                                                                                         // run: numbers as journals write them
-	"core/replica":        {"core/experience", "core/source", "core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng", "core/version"}, // run: numbers of the events
-	"core/source":         {"core/experience", "core/event", "core/run", "core/task"},                                                                                                                                                                                          // event, run: the lines of episodes
+	"core/cost":           {"core/config", "core/event", "core/knob", "core/relevance", "core/generative", "core/run"},                                                                                                                                                                        // run: numbers as journals write them
+	"core/replica":        {"core/ground", "core/experience", "core/source", "core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng", "core/version"}, // run: numbers of the events
+	"core/source":         {"core/experience", "core/event", "core/run", "core/task"},                                                                                                                                                                                                         // event, run: the lines of episodes
 	"core/checkpoint":     {"core/experience", "core/replica", "core/config", "core/task", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/generative", "core/replay", "core/version"},
 	"core/offline":        {"core/checkpoint", "core/replica", "core/config", "core/task", "core/inspect", "core/whatif", "core/event", "core/knob", "core/redo", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/lab":            {"core/dataset", "core/experience", "core/source", "core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
+	"core/lab":            {"core/ground", "core/dataset", "core/experience", "core/source", "core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
 	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run", "core/cost"},
 	"core/sweep/slurm":    {"core/run"},
 	"core/sweep/ssh":      {"core/run"},
+	"core/ground":         {"core/event", "core/run"},                                                                                                                                                                                 // its line, and numbers as journals write them
 	"core/fan":            {"core/rng"},                                                                                                                                                                                               // who gets a change is drawn
 	"core/report":         {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                                                     // rng: the bootstrap's random numbers
 	"core/agent":          {"core/experience", "core/replay", "core/registry", "core/window", "core/device"},                                                                                                                          // contract and registry; window: the size of a frame after convolutions

@@ -22,3 +22,24 @@ func (c *Config) CheckWhatIf() error {
 	}
 	return nil
 }
+
+// CheckGround returns why single updates of the run's agent cannot be tried (see package ground), or
+// nil.
+func (c *Config) CheckGround() error {
+	learner, _ := c.Agent.Spec() // Validate has looked at it
+	switch {
+	case c.Dreams():
+		return fmt.Errorf("ground: this run has no agent: want a run of one, as %s", MethodSynthER)
+	case c.Fills() || !learner.Batches:
+		return fmt.Errorf("ground: the learner %s makes no single update on a batch of the environment's transitions: want a run of one that does, as %s", learner.Name, agent.DefaultLearner)
+	case c.Evaluation.Every == 0:
+		return fmt.Errorf("ground: the run is not evaluated: want evaluation.every above 0")
+	case c.Members > 1:
+		return fmt.Errorf("ground: the run trains %d seeds, and a return would be of one of them: want --members 1", c.Members)
+	case c.Bonus.Given() || learner.Explores:
+		return fmt.Errorf("ground: its agent learns from F in place of the reward or beside it: want a run without")
+	case c.Replay.Prioritized():
+		return fmt.Errorf("ground: its agent draws real rows by priority, which an update changes: want a run that draws all alike")
+	}
+	return nil
+}

@@ -12,7 +12,7 @@ var decoders = map[string]func(fields func(any) error) (any, error){
 	TypeDone: decode[Done], TypePerf: decode[Perf], TypePause: decode[Paused], TypeResume: decode[Resumed],
 	TypeGenerated: decode[Generated], TypeQBias: decode[QBias],
 	TypeDetached: decode[View], TypeAttached: decode[View], TypeCheckpoint: decode[Checkpointed], TypePlanned: decode[Planned],
-	TypeCancelled: decode[Cancelled], TypeDevice: decode[Device], TypeFork: decode[Forked], TypeForkLook: decode[Looked],
+	TypeCancelled: decode[Cancelled], TypeDevice: decode[Device], TypeFork: decode[Forked], TypeForkLook: decode[Looked], TypeGround: decode[Grounded],
 }
 
 func decode[T any](fields func(any) error) (any, error) {

@@ -51,6 +51,7 @@ const (
 	TypeDevice    = "device"    // Device, observed
 	TypeFork      = "fork"      // Forked, observed
 	TypeForkLook  = "fork_look" // Looked, observed
+	TypeGround    = "ground"    // Grounded, observed
 
 	TypeCheckpoint = "checkpoint" // Checkpointed, observed
 	TypePlanned    = "planned"    // Planned, observed

@@ -166,9 +166,10 @@ type Snapshot struct {
 	// MixReal and MixSynthetic are the numbers of real and synthetic rows in the last batch.
 	MixReal, MixSynthetic int
 
-	Map    *Mapped // the newest answer to a Map; nil: none
-	Moment *Moment // the newest answer to a Watch; nil: none
-	Dreamt *Dreamt // the newest answer to a Dreams; nil: none
+	Map    *Mapped    // the newest answer to a Map; nil: none
+	Moment *Moment    // the newest answer to a Watch; nil: none
+	Dreamt *Dreamt    // the newest answer to a Dreams; nil: none
+	Ground *Grounding // nil: none is under way
 
 	Err     string // why it failed or waits
 	Passing bool   // such a pause ends by itself, as that of a disk which takes nothing

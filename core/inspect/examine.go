@@ -36,7 +36,7 @@ const MaxEmbedded = analysis.MaxEmbedded / 2
 // sequence has ended without an error. reference is another run, or this one at another
 // position, whose F is compared with the run's; nil: none.
 func Examine(v View, e Examination, reference *View, out *event.Examined) Pieces {
-	return inPieces(func(yield func() error) error {
+	return InPieces(func(yield func() error) error {
 		return (&examiner{View: v, Examination: e, yield: yield}).all(reference, out)
 	})
 }

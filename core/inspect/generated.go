@@ -28,7 +28,7 @@ const (
 // real transitions, with their prompts and with the task. out is complete when the sequence
 // has ended without an error.
 func Describe(v View, rows int, out *event.Generated) Pieces {
-	return inPieces(func(yield func() error) error {
+	return InPieces(func(yield func() error) error {
 		e := &examiner{View: v, Examination: Examination{Rows: rows}, yield: yield}
 		syn := e.synthetic()
 		g, err := e.describe(syn)

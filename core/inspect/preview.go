@@ -67,7 +67,7 @@ func Preview(v View, s Source, k knob.Knob, value knob.Value, occasion uint64, o
 	if err != nil {
 		return nil, err
 	}
-	return inPieces(func(yield func() error) error {
+	return InPieces(func(yield func() error) error {
 		p.yield = yield
 		return work()
 	}), nil

@@ -123,9 +123,9 @@ type Pieces = iter.Seq[error]
 // errLeft ends work whose loop was left early.
 var errLeft = errors.New("the work was left")
 
-// inPieces makes Pieces of a function that calls yield between two pieces and returns
+// InPieces makes Pieces of a function that calls yield between two pieces and returns
 // yield's errors.
-func inPieces(work func(yield func() error) error) Pieces {
+func InPieces(work func(yield func() error) error) Pieces {
 	return func(next func(error) bool) {
 		err := work(func() error {
 			if !next(nil) {

@@ -43,7 +43,10 @@ type asides struct {
 	views    *views
 	members  []*replica.Replica
 
-	work     *aside        // nil: nothing is under way
+	work     *aside   // nil: nothing is under way
+	probe    *aside   // a Ground, which waits for work; nil: none is under way
+	probing  *probing // what it has found so far
+	past     func() []event.Event
 	mapped   *event.Mapped // the answer to the last Map; nil: none
 	moment   *event.Moment // and to the last Watch
 	dreamt   *event.Dreamt // and to the last Dreams
@@ -59,32 +62,47 @@ func (a *asides) analysing() bool {
 	return a.work != nil && a.work.preview == nil || a.place.position.Phase == knob.Analyse
 }
 
+// idle says whether nothing is under way.
+func (a *asides) idle() bool { return a.work == nil && a.probe == nil }
+
 // advance does one piece of the work under way. more says whether another piece may follow
 // before training goes on; since is when training began to wait.
 func (a *asides) advance(ctx context.Context, since time.Time) (more bool) {
-	w := a.work
+	of := &a.work
+	if *of == nil {
+		of = &a.probe
+	}
+	w := *of
 	if w == nil || ctx.Err() != nil {
 		return false
 	}
 	begin := a.now()
 	err := a.place.guarded(func() (err error) { err, more = w.next(); return err })
 	if err != nil || !more {
-		a.work = nil
+		*of = nil
 		w.stop()
 		w.answer(err)
 	}
 	now := a.now()
 	a.meter.Elsewhere(now.Sub(begin))
-	if w.preview != nil {
+	if w.preview != nil || of == &a.probe {
 		return a.gate.waits(ctx) || now.Sub(since) < previewShare
 	}
 	return a.gate.waits(ctx) || a.work != nil
 }
 
 // drop ends the work under way, if there is any, and answers with why.
-func (a *asides) drop(why error) {
-	if w := a.work; w != nil {
-		a.work = nil
+func (a *asides) drop(why error) { end(&a.work, why) }
+
+// dropAll ends the probe as well.
+func (a *asides) dropAll(why error) {
+	a.drop(why)
+	end(&a.probe, why)
+}
+
+func end(of **aside, why error) {
+	if w := *of; w != nil {
+		*of = nil
 		w.stop()
 		w.answer(why)
 	}

@@ -66,7 +66,9 @@ func (ctl *control) applyPending(ctx context.Context, p knob.Position) error {
 		if c, more = ctl.receive(ctx); more {
 			ctl.handle(c)
 		} else {
-			more = ctl.asides.advance(ctx, since)
+			if more = ctl.asides.advance(ctx, since); more {
+				ctl.publish(ctl.now())
+			}
 		}
 	}
 	switch {
@@ -81,7 +83,7 @@ func (ctl *control) applyPending(ctx context.Context, p knob.Position) error {
 
 // receive takes a command out of the mailbox; while the run is paused it waits for one.
 func (ctl *control) receive(ctx context.Context) (c sent, more bool) {
-	if ctl.gate.waits(ctx) && ctl.asides.work == nil {
+	if ctl.gate.waits(ctx) && ctl.asides.idle() {
 		return ctl.awaitCommand(ctx)
 	}
 	select {
@@ -175,6 +177,10 @@ func (ctl *control) handle(c sent) {
 		ctl.asides.preview(c)
 	case event.AnalyseNow:
 		ctl.asides.analyseNow(c.By)
+	case event.Ground:
+		ctl.asides.standsOn(c)
+	case event.LeaveGround:
+		ctl.asides.leaveGround(c)
 	case event.Map:
 		ctl.asides.showMap(c)
 	case event.Watch:
@@ -254,6 +260,8 @@ func (ctl *control) answerRest() {
 				ctl.asides.preview(c)
 			case event.AnalyseNow:
 				ctl.journal.refuse("", "analyse", "", c.By, event.ErrEnded)
+			case event.Ground:
+				ctl.journal.refuse("", event.TypeGround, "", c.By, event.ErrEnded)
 			case event.Note:
 				ctl.journal.refuse("", "note", c.Text, c.By, event.ErrEnded)
 			case event.Fork: // they are made already
@@ -262,7 +270,7 @@ func (ctl *control) answerRest() {
 				ctl.journal.emit(event.TypeForkLook, event.NoMember, c.Looked)
 			}
 		default:
-			ctl.asides.drop(event.ErrEnded)
+			ctl.asides.dropAll(event.ErrEnded)
 			return
 		}
 	}

@@ -88,7 +88,7 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 // wireMembers connects the roles that work with the members, once there are all of them.
 func (x *experiment) wireMembers() {
 	c := x.control.common
-	x.asides = asides{common: c, steering: &x.steering, views: &x.views, members: x.members}
+	x.asides = asides{common: c, steering: &x.steering, views: &x.views, members: x.members, past: func() []event.Event { return x.lab.Events(0) }}
 	x.refit = refit{
 		common: c, settings: &x.Settings, changes: &x.changes,
 		made: &x.synthesis, views: &x.views, asides: &x.asides, members: x.members, each: x.cohort.each,

@@ -49,7 +49,7 @@ func (ctl *control) withoutDevice(ctx context.Context, err error) error {
 		gone.Saved, gone.Before = true, obs.Position
 	}
 	ctl.gate.gone = gone
-	ctl.asides.drop(gone)
+	ctl.asides.dropAll(gone)
 	if ctl.gate.failsOnFault() {
 		return gone
 	}

@@ -208,7 +208,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 func (x *experiment) last(cause error) {
 	x.gate.pause = nil
 	s := x.snapshot(x.now())
-	s.State, s.PhaseETA, s.ETA = event.Finished, 0, 0
+	s.State, s.PhaseETA, s.ETA, s.Ground = event.Finished, 0, 0, nil
 	if cause != nil && !errors.Is(cause, ErrInterrupted) {
 		s.State, s.Err = event.FailedState, cause.Error()
 	}

@@ -30,7 +30,7 @@ func (ctl *control) park(c event.Park) {
 	if ctl.gate.parked {
 		return
 	}
-	ctl.asides.drop(errParked)
+	ctl.asides.dropAll(errParked)
 	ctl.checkpoints.here("park")
 	ctl.gate.park(c.By)
 }

@@ -58,6 +58,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		MixReal: m.Mix.Real, MixSynthetic: m.Mix.Synthetic, Losses: m.Losses.Last(),
 		Map: x.asides.mapped, Moment: x.asides.moment, Dreamt: x.asides.dreamt,
 	}
+	s.Ground = x.asides.grounding()
 	if s.Phase == knob.AfterStep { // between two env steps: shown as collecting
 		s.Phase, s.PhaseDone, s.PhaseTotal = knob.Collect, 0, 0
 	}

@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
+	"pgrlab/core/rng"
 )
 
 // takeData takes the recorded data that the replica begins with: into D_real as its oldest rows, or,
@@ -26,8 +27,9 @@ func (r *Replica) takeData() {
 	}
 }
 
-// samplePrior replaces a share of a batch's real rows, the first ones, by rows of the pinned data.
-func (r *Replica) samplePrior(now Now, b *replay.Batch, mix replay.Mix) {
+// samplePrior replaces a share of a batch's real rows, the first ones, by rows of the pinned data, which q
+// draws.
+func (r *Replica) samplePrior(now Now, b *replay.Batch, mix replay.Mix, q *rng.Sequence) {
 	if r.prior == nil {
 		return
 	}
@@ -36,7 +38,6 @@ func (r *Replica) samplePrior(now Now, b *replay.Batch, mix replay.Mix) {
 		r.drawn = make([]int, n)
 	}
 	r.drawn = r.drawn[:n]
-	q := r.streams.prior.At(r.Updates)
 	for i := range r.drawn {
 		r.drawn[i] = q.IntN(r.prior.Len())
 	}

@@ -29,9 +29,10 @@ type evaluation struct {
 
 // Trial evaluates a replica's policy, in environments of its own.
 type Trial struct {
-	of    *Replica
-	judge *source.Judge // nil: the run is not evaluated
-	now   *evaluation   // nil: none is under way
+	of     *Replica
+	policy agent.Policy
+	judge  *source.Judge // nil: the run is not evaluated
+	now    *evaluation   // nil: none is under way
 }
 
 // begin makes the environments, if the run is evaluated.
@@ -70,22 +71,27 @@ func (t *evaluation) over() bool { return !slices.Contains(t.ended, false) }
 // runs with the same number start in the same states. ErrEnvironment means that the environments
 // have failed, which the host was told, and that there is no evaluation.
 func (o *Trial) Start(now Now, number uint64) error {
-	t, err := o.newEvaluation()
-	if err != nil {
+	if err := o.open(number, now.Settings.TV); err != nil {
 		return err
 	}
-	r := o.of
-	o.now = t
-	t.acting.Step = number * uint64(r.Task.EpisodeSteps)
-	if err := o.judge.Begin(number, now.Settings.TV, t.obs); err != nil {
-		return err
-	}
+	r, t := o.of, o.now
 	values := r.Agent.Values
 	if !r.Config.Analyses() || values == nil || r.Parts.Fills { // critics take observations
 		return nil
 	}
 	t.q = make([]float32, len(t.ended))
 	return values.Q(t.q, t.obs, len(t.q))
+}
+
+// open begins the episodes of that number, in lockstep.
+func (o *Trial) open(number uint64, tv string) error {
+	t, err := o.newEvaluation()
+	if err != nil {
+		return err
+	}
+	o.now = t
+	t.acting.Step = number * uint64(o.of.Task.EpisodeSteps)
+	return o.judge.Begin(number, tv, t.obs)
 }
 
 // Step makes up to n lockstep steps of the episodes; over says that all episodes have ended.
@@ -101,8 +107,7 @@ func (o *Trial) Step(n int) (over bool, err error) {
 
 // step makes one lockstep step with one call of the policy.
 func (o *Trial) step(t *evaluation) error {
-	r := o.of
-	if err := r.Agent.Act(&t.acting); err != nil {
+	if err := o.policy.Act(&t.acting); err != nil {
 		return err
 	}
 	t.acting.Step++
@@ -116,7 +121,7 @@ func (o *Trial) step(t *evaluation) error {
 			t.discounted[i] += t.weight * reward
 		}
 	}
-	t.weight *= r.Config.Agent.Gamma
+	t.weight *= o.of.Config.Agent.Gamma
 	return nil
 }
 

@@ -18,7 +18,7 @@ func (r *Replica) sampleBatch(now Now, b *replay.Batch, mix replay.Mix) error {
 	if err := r.mixer.Sample(b, mix, r.Real, r.Synthetic, r.Updates); err != nil {
 		return err
 	}
-	r.samplePrior(now, b, mix)
+	r.samplePrior(now, b, mix, r.streams.prior.At(r.Updates))
 	return nil
 }
 

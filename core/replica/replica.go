@@ -158,6 +158,7 @@ func (r *Replica) build() (err error) {
 		return err
 	}
 	r.own(SectionAgent, r.Agent)
+	r.Trial.policy = r.Agent
 	if c.Generates() {
 		if r.Generator, err = r.Parts.Generator(r.Rolled(), r.Seed); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 // observed holds the types of lines that say how a run went, not what it computed.
 var observed = map[string]bool{
 	"pause": true, "resume": true, "checkpoint": true, "perf": true, "detached": true, "attached": true,
-	"planned": true, "cancelled": true, "device": true, "fork": true, "fork_look": true,
+	"planned": true, "cancelled": true, "device": true, "fork": true, "fork_look": true, "ground": true,
 }
 
 // onDemand says whether a line answers a request to see something: the field on_demand
@@ -31,7 +31,7 @@ func onDemand(e Entry) bool {
 
 // Canonical writes the deterministic part of a journal: without wall_s, without
 // any object "obs", without lines of the types pause, resume, checkpoint, perf,
-// detached, attached, planned, cancelled, device, fork and fork_look, and without answers to requests to see something.
+// detached, attached, planned, cancelled, device, fork, fork_look and ground, and without answers to requests to see something.
 // Fields keep their order and numbers their digits.
 func Canonical(r io.Reader, w io.Writer) error {
 	c := canonicalReader{lines: NewReader(r)}
