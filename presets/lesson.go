@@ -11,7 +11,7 @@ import (
 var lessons embed.FS
 
 // lessonNames are the lessons in the order in which lists show them.
-var lessonNames = []string{"dormant", "noise", "guidance", "reward", "ratio", "dynamics", "fan", "worth", "couch", "couch-eco", "dream"}
+var lessonNames = []string{"dormant", "noise", "guidance", "reward", "ratio", "dynamics", "fan", "worth", "ground", "couch", "couch-eco", "dream"}
 
 // A Lesson explains one thing by what a running lab shows of it. None of its conclusions is written
 // down beforehand: the measurements of its steps decide.
@@ -38,6 +38,7 @@ type Step struct {
 	Wait    *Wait    `toml:"wait"`
 	Keep    []Keep   `toml:"keep"`
 	Reveal  *Reveal  `toml:"reveal"`
+	Hold    bool     `toml:"hold"`    // training waits from here on, until the knobs are restored
 	Restore bool     `toml:"restore"` // restores the knobs that the lesson has set
 }
 
@@ -54,7 +55,7 @@ type Wait struct {
 }
 
 // WaitKinds are the kinds of events that a lesson can wait for.
-var WaitKinds = []string{"evaluated", "generated", "previewed", "in_force", "forked"}
+var WaitKinds = []string{"evaluated", "generated", "previewed", "in_force", "forked", "grounded"}
 
 // A Keep remembers a number under a name: the mean of the last measurements of a quantity, or a
 // quantity that is described once at a time.
@@ -66,10 +67,11 @@ type Keep struct {
 
 // Measurable are the quantities that a lesson can keep. Errors of D_syn, and the error of a
 // constant on the same rows, are those of the newest generation. Returns of forks are those of the
-// last forks that are done, for the changed children and for the others.
+// last forks that are done, for the changed children and for the others; ground is the return after the
+// single updates of the newest Ground.
 var Measurable = []string{"return", "dormant", "critic", "q_mean", "bias", "dynamics", "nearest", "outside", "obeyed", "real_rows", "preview_median", "preview_outside",
 	"moved", "bonus", "accuracy", "p90", "entries", "reward_error", "constant_reward", "change", "constant_change", "fork_changed", "fork_control",
-	"dream_next", "dream_far", "dream_held", "imagined", "replayed"}
+	"dream_next", "dream_far", "dream_held", "imagined", "replayed", "ground"}
 
 // A Reveal compares two kept numbers with a claim.
 type Reveal struct {

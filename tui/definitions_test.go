@@ -192,6 +192,16 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 			}
 		}
 		show("running")
+		for _, here := range []float64{83, 320} {
+			s.press("G")
+			s.fake.ground(40)
+			s.Update(polled{})
+			look(s, "ground", s.ground.View(w, h))
+			s.fake.grounded(here)
+			s.Update(polled{})
+			look(s, "grounded", s.ground.View(w, h))
+		}
+		s.press("esc")
 		s.fake.emit(event.TypeRefit, fakeRollouts())
 		show("rollouts")
 		learner := s.options.Config.Agent.Learner

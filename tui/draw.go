@@ -32,6 +32,11 @@ func (m *Model) draw() []string {
 		n := m.h - m.layout.h
 		copy(lines[m.h-1-n:m.h-1], t.Fill(m.lessons.In(m.w, n), m.w, n))
 	}
+	if m.ground.Shown() && !m.help.IsOpen() && m.layout.kind != oneLine {
+		foot := m.layout.h - 1 // above the footer, or a lesson
+		box := m.ground.View(m.w, m.layout.h)
+		copy(lines[foot-len(box):], t.Over(lines[foot-len(box):foot], box, m.w))
+	}
 	if m.entry != nil && m.layout.kind != oneLine && m.Lab != nil {
 		if box := m.palette.view(m.w, m.h); box != nil && !m.help.IsOpen() {
 			copy(lines[m.h-1-len(box):], t.Over(lines[m.h-1-len(box):m.h-1], box, m.w))
@@ -59,6 +64,9 @@ func (m *Model) short() []string {
 		lines = append(lines, m.entry.Line(m.Theme, m.w))
 	case said != "" && m.h > 1:
 		lines = append(lines, theme.WrapStyled(said, m.w)...)
+	}
+	for _, l := range m.ground.Text() {
+		lines = append(lines, theme.WrapStyled(l, m.w)...)
 	}
 	if m.lessons.Given() && m.h > 1+len(lines) {
 		lines = append(lines, m.lessons.In(m.w, m.h-len(lines))...)

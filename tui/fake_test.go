@@ -20,33 +20,34 @@ import (
 // fakeLab is a scripted run: its state is a function of the number of env steps made and of the
 // commands. It answers as the lab does.
 type fakeLab struct {
-	mu       sync.Mutex
-	start    time.Time
-	step     int
-	steps    int
-	state    event.State
-	phase    knob.Phase
-	done     int // units of the phase
-	total    int
-	values   map[string]knob.Value
-	undo     map[int][2]knob.Value
-	waiting  []event.KnobChanged
-	plans    []knob.Scheduled
-	refits   int
-	redo     bool // a refit was requested now
-	events   []event.Event
-	snapshot *event.Snapshot
-	sendErr  error
-	refuses  string // why previews are refused
-	holds    bool   // checkpoints are not answered
-	busy     int    // how many previews are answered with a promise of a later one
-	commands []event.Command
-	mapped   *event.Mapped
-	moment   *event.Moment
-	dreamt   *event.Dreamt
-	pose     []float64
-	sees     bool    // the run learns from frames
-	policy   float64 // how good the policy is, 0..1
+	mu        sync.Mutex
+	start     time.Time
+	step      int
+	steps     int
+	state     event.State
+	phase     knob.Phase
+	done      int // units of the phase
+	total     int
+	values    map[string]knob.Value
+	undo      map[int][2]knob.Value
+	waiting   []event.KnobChanged
+	plans     []knob.Scheduled
+	refits    int
+	redo      bool // a refit was requested now
+	events    []event.Event
+	snapshot  *event.Snapshot
+	sendErr   error
+	refuses   string // why previews are refused
+	holds     bool   // checkpoints are not answered
+	busy      int    // how many previews are answered with a promise of a later one
+	commands  []event.Command
+	mapped    *event.Mapped
+	moment    *event.Moment
+	dreamt    *event.Dreamt
+	grounding *event.Grounding
+	pose      []float64
+	sees      bool    // the run learns from frames
+	policy    float64 // how good the policy is, 0..1
 }
 
 // fakeConfig is the configuration of a PGR run as the screen gets it.
@@ -60,6 +61,7 @@ func fakeConfig() config.Config {
 		},
 	}
 	c.Generator.Conditional = true
+	c.Evaluation.Every, c.Evaluation.Episodes = 1000, 10
 	return c
 }
 
@@ -217,7 +219,7 @@ func (f *fakeLab) publish() {
 		}
 		s.MixReal = rows - s.MixSynthetic
 	}
-	s.Map, s.Moment, s.Dreamt, s.Pose = f.mapped, f.moment, f.dreamt, f.pose
+	s.Map, s.Moment, s.Dreamt, s.Pose, s.Ground = f.mapped, f.moment, f.dreamt, f.pose, f.grounding
 	f.snapshot = s
 }
 
@@ -388,6 +390,11 @@ func (f *fakeLab) Send(c event.Command) error {
 		f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity", Terms: terms,
 			Real: fakeHistogram(0.25, 0.12), Synthetic: fakeHistogram(0.55, 0.2), Preview: fakeHistogram(0.7, 0.15),
 			Outside: 0.04, RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Samples: 256, Seconds: 0.4, CostSeconds: math.NaN()})
+	case event.Ground:
+		f.grounding = &event.Grounding{Step: f.step, By: c.By, Of: 74}
+	case event.LeaveGround:
+		f.grounding = nil
+		f.emit(event.TypeRefused, event.Refused{Knob: event.TypeGround, By: c.By, Reason: event.LeftGround})
 	case event.Map:
 		f.mapped = fakeMap(c.X, c.Y, f.step)
 	case event.Watch:

@@ -91,7 +91,7 @@ func (m *Model) toggle(id pane.ID) func() tea.Cmd {
 // show.
 func (m *Model) back() tea.Cmd {
 	for _, peel := range []func() bool{
-		m.steering.Dismiss, m.charts.LeaveCursor, m.steering.DropAll, m.unzoom,
+		m.steering.Dismiss, m.ground.Dismiss, m.charts.LeaveCursor, m.steering.DropAll, m.unzoom,
 		func() bool { return m.focus == pane.Events && m.events.Follow() },
 		m.events.Unfilter, m.charts.Unzoom, m.runs.Forget,
 	} {

@@ -19,6 +19,10 @@ import (
 // goOn presses what the lesson asks for, or lets the run continue.
 func (s *screen) goOn() {
 	switch l := s.lessons.Lesson; {
+	case l.Part == lesson.Awaiting && l.Step().Wait != nil && l.Step().Wait.For == "grounded":
+		s.press("G")
+		s.fake.grounded(320 - 100*float64(l.At))
+		s.Update(polled{})
 	case l.Part == lesson.Awaiting:
 		s.fake.advance(500)
 		s.Update(polled{})

@@ -257,6 +257,7 @@ func (m *Model) poll() {
 	m.steering.RenewPreview()
 	m.drain()
 	m.lessons.Poll()
+	m.ground.Poll()
 	for _, p := range m.panes {
 		if poller, ok := p.(pane.Poller); ok {
 			poller.Poll(m.Visible(p.ID()))

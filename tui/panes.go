@@ -3,6 +3,7 @@ package tui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/tui/ground"
 	"pgrlab/tui/help"
 	"pgrlab/tui/lesson"
 	"pgrlab/tui/pane"
@@ -48,7 +49,8 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.whatIf = whatif.New(r)
 	m.sentence = sentence.New(r)
 	m.panes = m.table()
-	m.watchers = []pane.Watcher{m.steering}
+	m.ground = ground.New(m.steering)
+	m.watchers = []pane.Watcher{m.steering, m.ground}
 	for _, p := range m.panes {
 		if w, ok := p.(pane.Watcher); ok {
 			m.watchers = append(m.watchers, w)
@@ -56,7 +58,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 	}
 	m.headline = &headline{Run: r}
 	m.player = &player{Run: r, poll: m.poll}
-	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, m.charts.Inspecting, m.fans)
+	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, func() bool { return m.charts.Inspecting() || m.ground.Shown() }, m.fans)
 	m.help = help.New(m, r.Theme, m.helpContents)
 	m.leaving = &leaving{Run: r, steering: m.steering, fans: m.fans, whatIf: m.whatIf, lessons: m.lessons, picking: func() bool { return m.picker != nil },
 		stopped: func() tea.Msg { return m.pictures.Suspend() },
@@ -125,6 +127,7 @@ type screenParts struct {
 	sentence *sentence.Pane
 	headline *headline
 	lessons  *lesson.Lessons
+	ground   *ground.Box
 	player   *player
 	palette  *palette
 	help     *help.Page

@@ -35,6 +35,7 @@ var lineCommands = []lineCommand{
 	{"park", "", "save the run and give the GPU's memory back; once more takes it and goes on"},
 	{"checkpoint", "", "save the run where it is"},
 	{"analyse", "", "have the run looked at as it is: F, dynamics error, overlap of guided and free generations"},
+	{"ground", "", "a fall or a slip: 64 copies of the agent make one update each and play an episode; esc leaves it"},
 	{"fork", "", "train children of this run in pairs, with the staged changes and without; it asks how many"},
 	{"placebo", "", "forks in which nothing is changed: what happens by itself"},
 	{"compare", "DIR", "put the run of another folder beside this one in runs"},

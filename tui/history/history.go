@@ -23,6 +23,7 @@ type History struct {
 	Refits      []refit
 	Changes     []*Change
 	Notes       []note
+	Grounds     []event.Grounded // answers to Ground
 	Generated   *event.Generated // the newest D_syn; nil before the first
 	OpenLoop    *event.OpenLoop  // the newest prediction of a model of the world; nil before the first
 	F           *event.RefitF    // of the newest generation; nil: none, or its generator was fitted without conditions

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pgrlab/core/event"
+	"pgrlab/core/ground"
 	"pgrlab/core/run"
 	"pgrlab/tui/format"
 	"pgrlab/tui/topic"
@@ -49,7 +50,7 @@ func (h *History) takeChange(e event.Event) bool {
 	case event.InForce:
 		h.takeInForce(e.Step, b)
 	case event.Refused:
-		if b.Knob == "analyse" {
+		if b.Knob == "analyse" || b.Knob == event.TypeGround {
 			return false // not a knob
 		}
 		h.takeRefused(e, b)
@@ -160,7 +161,14 @@ func (h *History) eventText(e event.Event, wall float64) (kind, text string, war
 		h.Touch(topic.Changes)
 		return "note", b.Text, false
 	case event.Refused:
+		if b.Knob == event.TypeGround {
+			return b.Knob, strings.TrimPrefix(b.Reason, "ground: "), b.Reason != event.LeftGround
+		}
 		return "look", b.Reason, true
+	case event.Grounded:
+		h.Grounds = append(h.Grounds, b)
+		read := ground.Of(&b)
+		return event.TypeGround, fmt.Sprintf("asked at %s: %s", format.Count(b.At), read.Says(format.Number)), read.Word == ground.Fall
 	case *event.Examined:
 		return "look", examinedText(b), false
 	case event.Checkpointed:

@@ -27,7 +27,7 @@ func (x *Lessons) lessonSet(text string, when steer.Urgency) error {
 	}
 	c := &history.Change{Knob: k.Name, From: now, To: a.Value, Class: k.Class, Now: a.Now && k.Class != knob.ClassBatch}
 	x.Ask(c, func(ref string) event.Command {
-		return event.SetKnob{ID: ref, Knob: k.Name, Value: a.Value.String(), Now: c.Now, By: "lesson " + x.Lesson.Name}
+		return event.SetKnob{ID: ref, Knob: k.Name, Value: a.Value.String(), Now: c.Now, By: x.Lesson.by()}
 	})
 	x.Lesson.asked = append(x.Lesson.asked, c)
 	return refusal(c)
@@ -56,6 +56,7 @@ func (x *Lessons) PutBack() error {
 		}
 	}
 	l.order, l.before = nil, map[string]knob.Value{}
+	x.release()
 	return nil
 }
 
@@ -68,3 +69,23 @@ func (x *Lessons) coming(name string) knob.Value {
 	}
 	return x.Effective(name)
 }
+
+// hold makes training wait for the lesson, unless it waits already.
+func (x *Lessons) hold() error {
+	if x.Paused() {
+		return nil
+	}
+	x.Lesson.holds = true
+	return x.Lab.Send(event.Pause{By: x.Lesson.by(), Passing: true})
+}
+
+// release lets training go on.
+func (x *Lessons) release() {
+	if l := x.Lesson; l.holds && !x.Ended() {
+		l.holds = false
+		x.Report(x.Lab.Send(event.Resume{By: l.by(), Of: l.by()}))
+	}
+}
+
+// by is the lesson's name as a sender.
+func (l *Lesson) by() string { return "lesson " + l.Name }

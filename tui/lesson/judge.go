@@ -44,6 +44,14 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 		m := meanOf(changed)
 		m.forks = &seen
 		return m
+	case "ground":
+		var returns []float64
+		if n := len(x.History.Grounds); n > 0 {
+			for _, v := range x.History.Grounds[n-1].Neighbours {
+				returns = append(returns, float64(v))
+			}
+		}
+		return meanOf(returns)
 	case "real_rows":
 		return one(float64(x.Snap.MixReal))
 	case "preview_median", "preview_outside":

@@ -6,6 +6,7 @@ package lesson
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,7 @@ type Lesson struct {
 	before  map[string]knob.Value // earlier values of the knobs that the lesson has set
 	order   []string              // order in which these were set
 	asked   []*history.Change     // what the step has asked for
+	holds   bool                  // training waits for the lesson
 	refused string                // why the step could not be carried out, or the last one not be measured
 }
 
@@ -131,6 +133,11 @@ func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 			return c.Method + " does not use " + l.Needs, fmt.Errorf("lesson %s: %w", l.Name, err)
 		}
 	}
+	if slices.ContainsFunc(l.Steps, func(s presets.Step) bool { return s.Wait != nil && s.Wait.For == "grounded" }) {
+		if err := c.CheckGround(); err != nil {
+			return "needs one seed, evaluations, and an agent with single updates", fmt.Errorf("lesson %s: %w", l.Name, err)
+		}
+	}
 	if short := x.short(l); short != "" {
 		return short, fmt.Errorf("lesson %s: it %s: begin it in a longer run (--steps)", l.Name, short)
 	}
@@ -218,6 +225,11 @@ func (x *Lessons) doStep() {
 // carryOut sets, puts back or stages what a step says, up to the first refusal.
 func (x *Lessons) carryOut(s presets.Step) error {
 	clear(x.Staged)
+	if s.Hold {
+		if err := x.hold(); err != nil {
+			return err
+		}
+	}
 	for _, text := range s.Set {
 		if err := x.lessonSet(text, steer.AtOnce); err != nil {
 			return err
@@ -261,7 +273,7 @@ func (x *Lessons) happened() map[string]int {
 	if x.Answered() != nil {
 		previews = 1 // of the value that is staged now
 	}
-	return map[string]int{"evaluated": len(h.Dormant), "generated": h.Generations, "previewed": previews, "in_force": inForceNow, "forked": x.forks.Over()}
+	return map[string]int{"evaluated": len(h.Dormant), "generated": h.Generations, "previewed": previews, "in_force": inForceNow, "forked": x.forks.Over(), "grounded": len(h.Grounds)}
 }
 
 // awaited counts the events that the step waits for: how many have happened, and of how many.
@@ -353,6 +365,7 @@ func (x *Lessons) Changes() []string {
 // leaveLesson ends a lesson, and asks what to do with the knobs that it has set.
 func (x *Lessons) leaveLesson() tea.Cmd {
 	end := func() tea.Cmd {
+		x.release()
 		l := x.Lesson
 		x.Lesson = nil
 		if l.At+1 == len(l.Steps) && l.Part == Revealed { // what it staged last stays for the person to apply

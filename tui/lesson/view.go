@@ -107,7 +107,7 @@ func (x *Lessons) waitText() string {
 		return ""
 	}
 	done, of := x.awaited()
-	what := map[string]string{"evaluated": "evaluations", "generated": "generations", "previewed": "previews", "in_force": "changes in force", "forked": "forks"}[w.For]
+	what := map[string]string{"evaluated": "evaluations", "generated": "generations", "previewed": "previews", "in_force": "changes in force", "forked": "forks", "grounded": "answers of G"}[w.For]
 	text := fmt.Sprintf("%d of %d %s", done, of, what)
 	if of == 1 {
 		text = "waiting for the next " + strings.TrimSuffix(what, "s")
@@ -118,6 +118,10 @@ func (x *Lessons) waitText() string {
 		if done, of := x.forks.Under(); of > 0 {
 			text = fmt.Sprintf("%d of %d forks are trained; 0 shows them", done, of)
 		}
+	case w.For == "grounded" && x.Snap.Ground != nil:
+		text = fmt.Sprintf("%d of %d episodes", x.Snap.Ground.Episodes, x.Snap.Ground.Of)
+	case w.For == "grounded" && !x.Ended():
+		text = "press G"
 	case x.Ended():
 		text = "the run has ended before " + text + ": esc leaves"
 	case x.Paused():
@@ -151,6 +155,8 @@ func (x *Lessons) KeyHints(w int) string {
 		hints = append(hints, hint("enter", "put the knobs back"))
 	case l.Part == Awaiting && s.Wait != nil && s.Wait.For == "forked" && len(x.Staged) > 0:
 		hints = append(hints, hint("f", "fork with "+s.Stage+" and without"))
+	case l.Part == Awaiting && s.Wait != nil && s.Wait.For == "grounded" && x.Snap.Ground == nil:
+		hints = append(hints, hint("G", "64 single updates, an episode after each"))
 	case l.Part != Awaiting && l.At+1 == len(l.Steps):
 		hints = append(hints, hint("enter", "end of the lesson"))
 	case l.Part != Awaiting:

@@ -171,6 +171,10 @@ func signed(c event.Command, by string) event.Command {
 		return event.Checkpoint{By: by}
 	case event.AnalyseNow:
 		return event.AnalyseNow{By: by}
+	case event.Ground:
+		return event.Ground{By: by}
+	case event.LeaveGround:
+		return event.LeaveGround{By: by}
 	case event.Note:
 		c.By = by
 		return c

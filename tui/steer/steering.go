@@ -120,6 +120,27 @@ func (s *Steering) Analyse() tea.Cmd {
 	return nil
 }
 
+// AskGround asks whether the returns of late are typical of now; it says whether that was sent.
+func (s *Steering) AskGround() (sent bool) {
+	err := s.About.Config.CheckGround()
+	switch {
+	case s.About.Replay:
+		err = errors.New("ground asks a run that trains; a replay shows the answers that it had, in the events")
+	case err == nil && s.Ended():
+		err = event.ErrEnded
+	case err == nil && s.Snap != nil && s.Snap.Updates == 0:
+		err = errors.New("ground: the agent has not learned yet: wait for its first updates")
+	}
+	if err != nil {
+		s.Refuse(err.Error())
+		return false
+	}
+	return s.request(event.Ground{By: Sender})
+}
+
+// LeaveGround ends that question.
+func (s *Steering) LeaveGround() { s.request(event.LeaveGround{By: Sender}) }
+
 // OpenNote asks for a remark.
 func (s *Steering) OpenNote() tea.Cmd {
 	err := s.Fixed() // before the person types a note that is lost
