@@ -178,7 +178,7 @@ func (ctl *control) handle(c sent) {
 	case event.AnalyseNow:
 		ctl.asides.analyseNow(c.By)
 	case event.Ground:
-		ctl.asides.standsOn(c)
+		ctl.asides.beginGround(c)
 	case event.LeaveGround:
 		ctl.asides.leaveGround(c)
 	case event.Map:

@@ -22,10 +22,10 @@ type probing struct {
 	past   ground.Evidence // the evaluations
 }
 
-// standsOn begins a Ground, or refuses it.
-func (a *asides) standsOn(c event.Ground) {
+// beginGround begins a Ground, or refuses it.
+func (a *asides) beginGround(c event.Ground) {
 	refuse := func(err error) { a.journal.refuse("", event.TypeGround, "", c.By, err) }
-	p, err := a.begin(c.By)
+	p, err := a.newProbing(c.By)
 	if err != nil {
 		refuse(err)
 		return
@@ -41,8 +41,8 @@ func (a *asides) standsOn(c event.Ground) {
 	})
 }
 
-// begin takes what a Ground needs of the run as it is.
-func (a *asides) begin(by string) (*probing, error) {
+// newProbing takes what a Ground needs of the run as it is.
+func (a *asides) newProbing(by string) (*probing, error) {
 	if err := a.config.CheckGround(); err != nil {
 		return nil, err
 	}
