@@ -174,40 +174,10 @@ func (k *checkpointer) extend() {
 	}
 }
 
-// keepsHere says whether a checkpoint of this place is to stay on the disk.
-func (k *checkpointer) keepsHere() bool {
-	at := k.place.position
-	return k.keepsStep() && at == knob.After(k.place.Step) && k.at != at && !k.lastStep.marked
-}
-
-// keepsStep says whether a checkpoint of this env step is to stay on the disk.
-func (k *checkpointer) keepsStep() bool {
-	every, step := k.config.Evaluation.KeepEvery, k.place.Step
-	return every > 0 && step > 0 && k.config.Reaches(step, every)
-}
-
 // inPause takes a checkpoint in a pause if the last one is old.
 func (k *checkpointer) inPause() {
 	if k.writer != nil && k.gate.gone == nil && k.at != k.place.position && k.now().Sub(k.last) >= pauseAge {
 		k.take("pause")
-	}
-}
-
-// beforeChange takes a checkpoint before a change that somebody makes as the run goes on, if the last one
-// is old. It stays on the disk, so that the run can go back to its state before the change, or be forked
-// there.
-func (k *checkpointer) beforeChange() {
-	switch {
-	case k.writer == nil:
-	case k.busy != nil: // of a place before the change
-		k.busy.stays = true
-	case k.now().Sub(k.last) >= changeAge:
-		k.take(byChange)
-	case k.path != "" && k.path != k.unchanged:
-		k.unchanged = k.path
-		if err := k.writer.Folder().Keep(k.path, byChange); err != nil {
-			k.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: err.Error()})
-		}
 	}
 }
 
@@ -323,21 +293,6 @@ func (k *checkpointer) onDemand(by string) {
 	default:
 		k.take(by)
 	}
-}
-
-// keepLast marks the last checkpoint as one that stays on the disk; it returns nil if there is
-// none.
-func (k *checkpointer) keepLast() *event.DivergedObs {
-	if k.path == "" {
-		return nil
-	}
-	if k.kept != k.path {
-		if err := k.writer.Folder().Keep(k.path, fmt.Sprintf("before the fault at step %d", k.place.Step)); err != nil {
-			k.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: err.Error()})
-		}
-		k.kept = k.path
-	}
-	return &event.DivergedObs{Checkpoint: k.path, Position: k.saved}
 }
 
 // errJournal says that there can be no checkpoint, because the lines before it are not on the disk.
