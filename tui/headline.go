@@ -106,7 +106,7 @@ func (p *headline) dream(w int, state, badge string) string {
 		rows = t.Dim.On("dream of ") + format.Count(s.Real) + t.Dim.On(" rows")
 	}
 	doing := ""
-	if phase := intervals[s.Phase]; phase != "" && s.State == event.Running && s.PhaseTotal > 0 {
+	if phase := p.without(); phase != "" && s.State == event.Running && s.PhaseTotal > 0 {
 		doing = t.Warn.On(fmt.Sprintf("%s %d%%", phase, 100*s.PhaseDone/s.PhaseTotal)) + "  "
 	}
 	right := doing + t.Dim.On("generation ") + format.Count(max(1, s.Step))
@@ -122,10 +122,18 @@ func (p *headline) dream(w int, state, badge string) string {
 var intervals = map[knob.Phase]string{knob.Encode: "encoding", knob.Reach: "learning reach", knob.Score: "scoring", knob.Fit: "fitting",
 	knob.Generate: "generating", knob.Evaluate: "evaluating", knob.Analyse: "analysing"}
 
+// without is what the run does instead of env steps; "": it makes them.
+func (p *headline) without() string {
+	if p.Snap.Warming {
+		return p.Snap.Doing()
+	}
+	return intervals[p.Snap.Phase]
+}
+
 // interval is what the run does, and how far that has come, while the rate of env steps is 0
 // because of it; "": they are made.
 func (p *headline) interval() string {
-	s, doing := p.Snap, intervals[p.Snap.Phase]
+	s, doing := p.Snap, p.without()
 	if doing == "" || s.State != event.Running || s.PhaseTotal <= 1 || s.StepsPerSec >= 0.05 {
 		return ""
 	}

@@ -33,7 +33,8 @@ func TestGoldenMapAndAgent(t *testing.T) {
 	}
 }
 
-// The map asks for the chosen dimensions, and does not ask again while the run stands still.
+// The map asks for the chosen dimensions, and does not ask again while the run stands still, unless it has
+// generated.
 func TestMapAsksForItsDimensions(t *testing.T) {
 	s := running(t, 80, 24, 24_000)
 	s.typeLine("map speed x, pitch")
@@ -48,6 +49,14 @@ func TestMapAsksForItsDimensions(t *testing.T) {
 	}
 	if len(s.fake.commands) != n {
 		t.Error("it asks a run that stands still")
+	}
+	s.fake.emit(event.TypeRefit, event.Refit{Generated: 10})
+	for range 2 {
+		s.clock = s.clock.Add(maps.Every)
+		s.Update(polled{})
+	}
+	if len(s.fake.commands) != n+1 {
+		t.Errorf("after a generation it asks %d times", len(s.fake.commands)-n)
 	}
 	s.press("right", "up")
 	if c := s.lastCommand().(event.Map); c != (event.Map{X: 0, Y: 2}) {

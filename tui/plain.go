@@ -353,7 +353,7 @@ func (p *plain) status() {
 	}
 	text := p.Snap.State.String() + ": " + p.Spelled(p.sentence.Text())
 	if p.Snap.Phase != 0 && p.Snap.PhaseTotal > 1 {
-		text += fmt.Sprintf(" Now %s, %s of %s.", p.Phase(), format.Count(p.Snap.PhaseDone), format.Count(p.Snap.PhaseTotal))
+		text += fmt.Sprintf(" Now %s, %s of %s.", p.Snap.Doing(), format.Count(p.Snap.PhaseDone), format.Count(p.Snap.PhaseTotal))
 	}
 	if c := p.About.Config; c.Sees() {
 		text += fmt.Sprintf(" Step %s is frame %s of the task.", format.Count(p.Snap.Step), format.Count(c.Frames(p.Snap.Step)))

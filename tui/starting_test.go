@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/presets"
 	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/phase"
 )
 
 // While a run starts, the screen explains the loop of its method and nothing else, and what to do
@@ -75,6 +76,7 @@ func TestHeadlineOfAPhaseWithoutSteps(t *testing.T) {
 		{knob.Fit, event.Running, 1, 2, 98, "98 steps/s"},
 		{knob.Fit, event.PausedState, 1, 2, 0, "0 steps/s"},
 		{knob.Collect, event.Running, 0, 0, 0, "0 steps/s"},
+		{knob.Score, event.Running, 7, 20, 0, "scoring 35%"},
 	} {
 		for _, w := range []int{160, 120} {
 			s := running(t, w, 45, 24_000)
@@ -83,6 +85,15 @@ func TestHeadlineOfAPhaseWithoutSteps(t *testing.T) {
 			s.Snap = &snap
 			if line := s.headline.line(w); !strings.Contains(line, c.want) {
 				t.Errorf("%v at %d columns: %q lacks %q", c, w, line, c.want)
+			}
+			if c.phase == knob.Score { // in whose first part the models of F learn
+				snap.Warming = true
+				if line := s.headline.line(w); !strings.Contains(line, "F learns 35%") {
+					t.Errorf("while F learns: %q", line)
+				}
+				if strip := strings.Join(phase.New(s.Run).Body(58, 6), "\n"); !strings.Contains(strip, "F learns") {
+					t.Errorf("the phases are %q", strip)
+				}
 			}
 		}
 	}

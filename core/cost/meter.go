@@ -278,16 +278,17 @@ func (m *Meter) Look(now time.Time, step int, updates uint64) {
 	}
 }
 
-// PhaseTakes estimates the time until the present phase, with that many units, ends.
-func (m *Meter) PhaseTakes(at knob.Position, units int) time.Duration {
-	if at.Phase == knob.Collect || at.Phase == knob.AfterStep {
+// PhaseTakes estimates the time until the present phase, with that many units, ends. The first owed units of
+// phase Score are those of MeasureWarming.
+func (m *Meter) PhaseTakes(at knob.Position, units, owed int) time.Duration {
+	switch at.Phase {
+	case knob.Collect, knob.AfterStep:
 		return 0
+	case knob.Score:
+		score, warm := m.scores(m.Scoring)
+		return seconds(warm*float64(max(0, owed-at.I)) + score*float64(units-max(owed, at.I)))
 	}
-	each := m.Phases[at.Phase].Value
-	if at.Phase == knob.Score {
-		each, _ = m.scores(m.Scoring)
-	}
-	return seconds(each * float64(units-at.I))
+	return seconds(m.Phases[at.Phase].Value * float64(units-at.I))
 }
 
 // Rates returns env steps and critic updates per second.

@@ -44,7 +44,7 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	if d := m.Units(&s, cost.Batches{}, 1).Refit(&s, 50, 7); math.Abs((d - want).Seconds()) > 1e-6 {
 		t.Errorf("a refit takes %s, want %s", d, want)
 	}
-	if d := m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit, I: 10}, 30); d != 10*time.Second {
+	if d := m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit, I: 10}, 30, 0); d != 10*time.Second {
 		t.Errorf("20 steps of the fit take %s, want 10s", d)
 	}
 	second := cost.NewMeter(func() time.Time { return at }, generative.Config{})
@@ -103,13 +103,18 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 	takes(&m, "count", 100*0.1) // not measured yet
 	take(m.MeasureWarming("count", &n), 10*time.Millisecond)
 	take(m.MeasureScoring("count", &n), 20*time.Millisecond)
-	if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
+	if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100, 0); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
 		t.Errorf("100 rows of count take %s in their phase", d)
 	}
 	again := cost.NewMeter(func() time.Time { return at }, generative.Config{})
 	again.Restore(m.Kept())
+	for done, want := range map[int]float64{0: 50*0.001 + 100*0.002, 20: 30*0.001 + 100*0.002, 50: 100 * 0.002, 90: 60 * 0.002} {
+		if d := m.PhaseTakes(knob.Position{Phase: knob.Score, I: done}, 150, 50); math.Abs(d.Seconds()-want) > 1e-6 {
+			t.Errorf("after %d units, what is left of 50 units of owed work and 100 rows takes %s", done, d)
+		}
+	}
 	for _, m := range []*cost.Meter{&m, &again} {
-		if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
+		if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100, 0); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
 			t.Errorf("100 rows of count take %s in their phase", d)
 		}
 		takes(m, "curiosity", 100*0.1+50)
@@ -247,10 +252,10 @@ func TestASliceThatStoodStill(t *testing.T) {
 			at = at.Add(d)
 			end()
 		}
-		return m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1).Seconds()
+		return m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1, 0).Seconds()
 	}
 	if fit(100, time.Second); fit(1, time.Hour) > 1.2 {
-		t.Errorf("behind an hour a second is expected to take %s", m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1))
+		t.Errorf("behind an hour a second is expected to take %s", m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1, 0))
 	}
 	if s := fit(60, 10*time.Second); s < 9 || s > 10 {
 		t.Errorf("behind sixty slices of 10 s one is expected to take %g s", s)

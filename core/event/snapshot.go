@@ -114,6 +114,14 @@ var stateNames = [...]string{"starting", "running", "paused", "finished", "faile
 // String is starting, running, paused, finished, failed or ready.
 func (s State) String() string { return stateNames[s] }
 
+// Doing is what the run does, in a word or two: its phase, or the part of that.
+func (s *Snapshot) Doing() string {
+	if s.Warming {
+		return "F learns"
+	}
+	return s.Phase.String()
+}
+
 // Snapshot is the state of a run a moment ago. It is immutable.
 type Snapshot struct {
 	Time         time.Time
@@ -128,7 +136,8 @@ type Snapshot struct {
 	Parked      bool // paused, with the device's memory released
 	HandedOver  bool // another process continues the run
 	Phase       knob.Phase
-	PhaseDone   int // units of the phase, as in Position.I
+	Warming     bool // in phase score: the models of F learn first
+	PhaseDone   int  // units of the phase, or, in phase score, of its part
 	PhaseTotal  int
 	PhaseETA    time.Duration // 0: unknown
 	ETA         time.Duration // of the run; 0: unknown

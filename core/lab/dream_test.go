@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
 )
@@ -105,6 +107,36 @@ func TestADream(t *testing.T) {
 	}
 	if m := l.x.first(); m.Real.Len() != 40 || m.Updates != 0 {
 		t.Errorf("%d rows, %d updates", m.Real.Len(), m.Updates)
+	}
+}
+
+// While the model of F learns, which takes most of the time before the first generation, a snapshot counts its
+// updates and says when the phase ends; then it counts the rows.
+func TestADreamShowsThatFLearns(t *testing.T) {
+	c := dreamConfig()
+	icm := c.Relevance.Of("curiosity").(relevance.ICMConfig)
+	icm.Warmup = 12
+	c.Relevance, c.Schedule, c.Steps = c.Relevance.With("curiosity", icm), nil, 1
+	l := dreamLab(t, c, dreamtRows(t, 40), &memoryFolder{})
+	var seen []string
+	l.x.control.publish = at(l.x.control.publish, func() {
+		s := l.x.snapshot(l.x.now())
+		if s.Phase != knob.Score || s.PhaseTotal == 0 {
+			return
+		}
+		text := fmt.Sprintf("%s %d/%d", s.Doing(), s.PhaseDone, s.PhaseTotal)
+		if s.Warming && s.PhaseDone > 0 && s.PhaseETA <= 0 {
+			text += ", who knows how long"
+		}
+		seen = append(seen, text)
+	})
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen = slices.Compact(seen)
+	want := []string{"F learns 4/12", "F learns 8/12", "score 0/40"}
+	if !slices.Equal(seen, want) {
+		t.Errorf("%q, want %q", seen, want)
 	}
 }
 

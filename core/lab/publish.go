@@ -45,10 +45,11 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	m, u := x.first(), x.units()
 	steps, updates := x.meter.Rates()
 	eta, least := x.eta(u)
+	warming, done, total := x.part()
 	s := &event.Snapshot{
 		Time: now, Task: x.config.Task, Method: x.config.Method, Seed: x.config.Seed, Members: len(x.members), Dreams: x.config.Dreams(),
 		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.gate.parked, HandedOver: x.gate.handedOver, Position: x.position,
-		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.PhaseTakes(x.position, x.total), ETA: eta, ETALeast: least,
+		Phase: x.position.Phase, Warming: warming, PhaseDone: done, PhaseTotal: total, PhaseETA: x.meter.PhaseTakes(x.position, x.total, x.owed()), ETA: eta, ETALeast: least,
 		StepTime:    time.Duration(x.meter.Step() / float64(x.config.Environment.InLockstep()) * float64(time.Second)),
 		StepsPerSec: steps, UpdatesPerSec: updates,
 		CostRefit: refitTakes(u, &x.Settings, m), CostGenerate: u.Generation(&x.Settings),
@@ -84,6 +85,26 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	return s
 }
 
+// owed is how many of the units of phase Score its models owe before they score; 0 in other phases.
+func (x *experiment) owed() int {
+	if x.position.Phase != knob.Score {
+		return 0
+	}
+	_, rows := realRows(x.members)
+	return max(0, x.total-rows)
+}
+
+// part returns the progress of the present phase. What the models of F learn first in phase Score is a part of
+// its own, since a unit of it takes a hundred times as long.
+func (x *experiment) part() (warming bool, done, total int) {
+	done, total = x.position.I, x.total
+	owed := x.owed()
+	if done < owed {
+		return true, done, owed
+	}
+	return false, done - owed, total - owed
+}
+
 // eta returns the time until the run ends, with what takes u; 0 if that of a training step is not
 // known yet. least says that work is still to come of which none has been done yet.
 func (x *experiment) eta(u cost.Units) (left time.Duration, least bool) {
@@ -105,7 +126,7 @@ func (x *experiment) eta(u cost.Units) (left time.Duration, least bool) {
 			least = true
 		}
 	}
-	return u.Rest(x.config, &x.Settings, x.Step) + x.meter.PhaseTakes(x.position, x.total) + x.stepRest(u), least
+	return u.Rest(x.config, &x.Settings, x.Step) + x.meter.PhaseTakes(x.position, x.total, x.owed()) + x.stepRest(u), least
 }
 
 // stepRest is the time of the phases of the present env step that are still to come.

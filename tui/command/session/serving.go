@@ -78,10 +78,22 @@ func (s *session) shown() tui.Options {
 			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Untrained: replay.Untrained(s.config), Draw: s.draw, Device: s.device(),
 			Fork: s.fork, GoOn: s.goOn, Look: s.noteLook, Pace: func() pane.ForkPace { return forks.Pace(s.threads, s.startup, s.place.GPU != nil) },
 			WhatIf: s.whatIf, Ground: s.ground(),
-			Names: s.task.Names, Choices: s.task.Choices, GPU: s.use.Load,
+			Names: s.names(), Choices: s.task.Choices, GPU: s.use.Load,
 		},
 		Home: tui.Home(),
 	}
+}
+
+// names are those of the numbers of an observation: the task's, or else as a formula writes them.
+func (s *session) names() []string {
+	if len(s.task.Names) > 0 || s.config.Sees() {
+		return s.task.Names
+	}
+	names := make([]string, s.task.ObsSize)
+	for i := range names {
+		names[i] = fmt.Sprintf("obs[%d]", i)
+	}
+	return names
 }
 
 // ground is the part of the task's pictures that shows its ground; nil: no part.

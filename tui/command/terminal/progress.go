@@ -158,9 +158,12 @@ func statusLine(s *event.Snapshot) string {
 	if s.Steps > 0 && !s.Dreams {
 		fmt.Fprintf(&b, " %d%%", 100*s.Step/s.Steps)
 	}
-	fmt.Fprintf(&b, "  %s", s.Phase)
+	fmt.Fprintf(&b, "  %s", s.Doing())
 	if s.PhaseTotal > 0 {
 		fmt.Fprintf(&b, " %d/%d", s.PhaseDone, s.PhaseTotal)
+		if s.Dreams && s.PhaseETA > 0 {
+			fmt.Fprintf(&b, "  %s to go", Clock(s.PhaseETA))
+		}
 	}
 	if s.StepsPerSec > 0 {
 		fmt.Fprintf(&b, "  %.0f steps/s", s.StepsPerSec)

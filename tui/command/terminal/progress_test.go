@@ -68,6 +68,19 @@ step 3001/10000 30%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
 	}
 }
 
+// A dream has no rate of steps; its line says how long the phase goes on.
+func TestStatusLineOfADream(t *testing.T) {
+	for want, s := range map[string]event.Snapshot{
+		"generation 1  F learns 12/3000  25s to go": {Phase: knob.Score, Warming: true, PhaseDone: 12, PhaseTotal: 3000, PhaseETA: 25 * time.Second},
+		"generation 3  fit 8/2500":                  {Step: 3, Phase: knob.Fit, PhaseDone: 8, PhaseTotal: 2500},
+	} {
+		s.Dreams, s.Steps = true, 1_000_000
+		if got := statusLine(&s); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // On a terminal one line is rewritten and never exceeds the terminal's width; events push it down.
 func TestRewrittenProgress(t *testing.T) {
 	r := &scriptedRun{snapshot: &event.Snapshot{Step: 5, Steps: 10, Phase: knob.Collect, StepsPerSec: 100}}

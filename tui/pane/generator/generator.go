@@ -63,7 +63,7 @@ func (p *Pane) Body(w, h int) []string {
 	var out []string
 	switch {
 	case p.Remaking() && !p.Ended():
-		text := fmt.Sprintf(" %s %s/%s", p.Phase(), format.Count(s.PhaseDone), format.Count(s.PhaseTotal))
+		text := fmt.Sprintf(" %s %s/%s", s.Doing(), format.Count(s.PhaseDone), format.Count(s.PhaseTotal))
 		if s.PhaseETA > 0 {
 			text += t.Dim.On(" ") + format.Duration(s.PhaseETA)
 		}

@@ -42,6 +42,7 @@ type plane struct {
 	kind  Kind
 	asked time.Time // when the map was last asked for
 	step  int       // the step at that time
+	made  int       // the number of generations at that time
 }
 
 // Pane is the map of D_real and D_syn over two dimensions of the observation.
@@ -376,7 +377,8 @@ func (m *Pane) findDimension(name string) (int, error) {
 	return 0, fmt.Errorf("map: there is no dimension %q: want one of %s", strings.TrimSpace(name), strings.Join(m.About.Names, ", "))
 }
 
-// Poll asks the run for a new map while the pane is shown. A run that stands still is asked once.
+// Poll asks the run for a new map while the pane is shown. A run that stands still is asked once, and once more
+// for what it generated meanwhile: in a run without an agent a step ends with that.
 func (m *Pane) Poll(visible bool) {
 	if visible && m.Answers() && m.dreaming() {
 		m.pollDreams()
@@ -385,12 +387,12 @@ func (m *Pane) Poll(visible bool) {
 	if !visible || !m.Answers() || len(m.About.Names) < 2 {
 		return
 	}
-	now, step := m.Now(), m.Snap.Step
+	now, step, made := m.Now(), m.Snap.Step, len(m.History.Syntheses)
 	p := &m.Plane
-	if now.Sub(p.asked) < Every && !p.asked.IsZero() || p.step == step && !p.asked.IsZero() {
+	if !p.asked.IsZero() && (now.Sub(p.asked) < Every || p.step == step && p.made == made) {
 		return
 	}
 	if m.Lab.Send(event.Map{X: p.X, Y: p.Y}) == nil { // a busy lab is asked again at the next poll
-		p.asked, p.step = now, step
+		p.asked, p.step, p.made = now, step, made
 	}
 }

@@ -57,8 +57,11 @@ func (v *Pane) batches() bool {
 
 // nameOf is the name of a phase in the strip.
 func (v *Pane) nameOf(p knob.Phase, name string) string {
-	if p == knob.Collect && !v.offPolicy() {
+	switch {
+	case p == knob.Collect && !v.offPolicy():
 		return "collect"
+	case p == knob.Score && v.Snap.Warming:
+		return "F learns"
 	}
 	return name
 }
