@@ -11,7 +11,7 @@ import (
 var lessons embed.FS
 
 // lessonNames are the lessons in the order in which lists show them.
-var lessonNames = []string{"dormant", "noise", "guidance", "reward", "ratio", "dynamics", "fan", "worth", "ground", "couch", "couch-eco", "dream"}
+var lessonNames = []string{"dormant", "noise", "guidance", "reward", "ratio", "dynamics", "fan", "worth", "ground", "couch", "couch-eco", "dream", "generations"}
 
 // A Lesson explains one thing by what a running lab shows of it. None of its conclusions is written
 // down beforehand: the measurements of its steps decide.
@@ -22,6 +22,7 @@ type Lesson struct {
 	Minutes  int    `toml:"minutes"`  // approximately, on two cores with preset demo
 	Needs    string `toml:"needs"`    // a knob that the run's method must use; "": any run
 	Imagines bool   `toml:"imagines"` // the run's learner must have a model of the world
+	Dreams   bool   `toml:"dreams"`   // it is for runs without an agent, and only for these
 	Bonus    string `toml:"bonus"`    // the function of the bonus that the run must have; "": any, or none
 	Steps    []Step `toml:"step"`
 }

@@ -137,7 +137,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 
 // ofAgents are the keys that are about an agent, or about env steps to come.
 var ofAgents = map[string]bool{
-	"pause": true, "at": true, "fork": true, "placebo": true, "lessons": true, "what-if": true, "agent": true, "park": true, "ground": true,
+	"pause": true, "at": true, "fork": true, "placebo": true, "what-if": true, "agent": true, "park": true, "ground": true,
 }
 
 // act runs the action of a binding, whether it was called by key or by name.

@@ -76,6 +76,9 @@ func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 			if l.Imagines {
 				s.options.Config.Agent.Learner = "dreamer"
 			}
+			if l.Dreams {
+				s.options.Config.Agent.Learner = config.LearnerNone
+			}
 			before := s.fake.Snapshot().Knobs
 			s.press("T")
 			s.contains(t, "lessons", "what a dormant neuron is")
@@ -280,6 +283,31 @@ func TestLessonsAreRefusedWhereTheyCannotWork(t *testing.T) {
 	s.contains(t, "not used by sac")
 	if s.lessons.Lesson != nil {
 		t.Error("it began")
+	}
+	s = running(t, 80, 24, 24_000)
+	s.typeLine("lesson generations")
+	s.contains(t, "this run has an agent")
+	s.options.Config.Agent.Learner = config.LearnerNone
+	s.typeLine("lesson dormant")
+	s.contains(t, "this run has no agent")
+	if s.lessons.Lesson != nil {
+		t.Error("one of them began")
+	}
+}
+
+// A value that a lesson sets in a dream may be there already: no generation comes then, and it goes on.
+func TestALessonDoesNotWaitForAGenerationThatDoesNotCome(t *testing.T) {
+	s := running(t, 80, 24, 24_000)
+	s.options.Config.Agent.Learner = config.LearnerNone
+	s.fake.values["guidance"] = knob.Number(1)
+	s.fake.publish()
+	s.Update(polled{})
+	s.typeLine("lesson generations")
+	for range 3 {
+		s.press("enter")
+	}
+	if l := s.lessons.Lesson; l == nil || l.Step().Ask == "" || l.Part != lesson.Reading {
+		t.Errorf("%+v", l)
 	}
 }
 

@@ -118,6 +118,12 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 // lessonFits returns an error if the run lacks what a lesson is about, which missing says in a few words.
 func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 	c := &x.About.Config
+	switch {
+	case l.Dreams && !c.Dreams():
+		return "needs data without an agent: pgrlab dream", fmt.Errorf("lesson %s: this run has an agent: begin it in pgrlab dream", l.Name)
+	case !l.Dreams && c.Dreams():
+		return "needs an agent", fmt.Errorf("lesson %s: this run has no agent: begin it in a run that trains", l.Name)
+	}
 	if l.Bonus != "" && c.Bonus.Function != l.Bonus {
 		return "needs ppo-" + l.Bonus + " in a maze", fmt.Errorf("lesson %s: %s has no bonus %s: begin it in a run of ppo-%s in a maze", l.Name, c.Method, l.Bonus, l.Bonus)
 	}
@@ -279,7 +285,7 @@ func (x *Lessons) happened() map[string]int {
 // awaited counts the events that the step waits for: how many have happened, and of how many.
 func (x *Lessons) awaited() (done, of int) {
 	w := x.Lesson.Step().Wait
-	if w == nil {
+	if w == nil || x.About.Config.Dreams() && len(x.Lesson.Step().Set) > 0 && len(x.Lesson.asked) == 0 { // what was set already makes no generation
 		return 1, 1
 	}
 	done, of = x.happened()[w.For], max(1, w.Count)

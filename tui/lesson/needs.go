@@ -13,7 +13,7 @@ import (
 // takes is how many env steps of the run a lesson takes from now on: those until the last
 // evaluation or generation that it waits for. It is math.MaxInt if no refit will come.
 func (x *Lessons) takes(l presets.Lesson) int {
-	if x.Snap == nil {
+	if x.Snap == nil || x.About.Config.Dreams() { // a generation comes when it is asked for
 		return 0
 	}
 	at := x.Snap.Step
