@@ -25,7 +25,7 @@ func TestTheCommandsOfDreams(t *testing.T) {
 	for _, line := range lines {
 		args := typed(line)[1:]
 		for i, w := range args {
-			args[i] = map[string]string{"demo": "tiny.toml", "5000": "60", "cheetah-run": "cartpole-swingup"}[w]
+			args[i] = map[string]string{"demo": "tiny.toml", "5000": "70", "cheetah-run": "cartpole-swingup"}[w]
 			if args[i] == "" {
 				args[i] = w
 			}
@@ -42,7 +42,7 @@ func TestTheCommandsOfDreams(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string][]string{
-		"dreams/a": {`"relevance":"curiosity"`, `"dynamics":`}, "dreams/b": {`"relevance":"count"`}, "dreams/c": {`"task":"cartpole-swingup"`, `"dynamics":`},
+		"dreams/a": {`"relevance":"curiosity"`, `"dynamics":`, "the run's own generation at step "}, "dreams/b": {`"relevance":"count"`}, "dreams/c": {`"task":"cartpole-swingup"`, `"dynamics":`},
 	} {
 		journal, err := os.ReadFile(dir + "/events.jsonl")
 		for _, w := range want {

@@ -3,11 +3,13 @@ package session
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/config"
+	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/printable"
 	"pgrlab/core/run"
@@ -18,6 +20,7 @@ import (
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/history"
 )
 
 // notOfDreams are the flags of runs that say something of env steps.
@@ -107,7 +110,7 @@ func openDream(d cli.Deps, c *cobra.Command, r *runflags.Flags, of string, once 
 	if err != nil {
 		return nil, err
 	}
-	s.recorded = data.numbers
+	s.recorded, s.own = data.numbers, data.own
 	return s, nil
 }
 
@@ -116,13 +119,19 @@ func dreaming(rows int) []string {
 	set := func(key string, value any) string { return fmt.Sprintf("%s=%v", key, value) }
 	return []string{
 		set("agent.learner", config.LearnerNone), set("start_steps", 0), set("evaluation.every", 0), set("evaluation.analysed_rows", analysedOfDreams),
-		set("buffer", max(rows, 1<<20)), set("curiosity.warmup", warmupOfDreams), set("rnd.warmup", warmupOfDreams), set("disagreement.warmup", warmupOfDreams),
+		set("buffer", max(rows, 1<<20)), set("rnd.warmup", warmupOfDreams), set("disagreement.warmup", warmupOfDreams),
+		set("curiosity.warmup", curiosityUpdates), set("curiosity.lr", curiosityRate),
 	}
 }
 
 const (
 	analysedOfDreams = 1024   // generated rows that are compared with the data: they are all that there is to see
 	warmupOfDreams   = 10_000 // updates by which F learns, in place of one for each env step
+
+	// The curiosity model's updates take ten times as long as the others'. With this rate it needs a third of
+	// them: docs/dream.md has what was compared.
+	curiosityUpdates = 3_000
+	curiosityRate    = 1e-3
 )
 
 // leastRows is the number of transitions to which a generator is fitted at least.
@@ -132,6 +141,7 @@ const leastRows = 2
 type recordedData struct {
 	rows    int
 	numbers []float32 // [rows, width]; nil: they are in a file
+	own     string    // what the run from which they come generated itself; "": nothing that was compared
 }
 
 // dataOf finds the transitions that a dream is about, and says in the flags what they are of.
@@ -185,8 +195,36 @@ func dataOfRun(d cli.Deps, r *runflags.Flags, dir string, step int) (recordedDat
 	for i := range rows.Len() {
 		all.numbers = append(all.numbers, rows.Row(i)...)
 	}
+	if all.own, err = ownGeneration(dir, saved.Step); err != nil {
+		return recordedData{}, err
+	}
 	dreamOfRun(d, r, dir, &c, t)
 	return all, nil
+}
+
+// ownGeneration says how wrong the last generation is that a run made itself up to a checkpoint, for a dream to
+// stand beside; "": there is none, or no simulator for it. A negative step is that of the last checkpoint.
+func ownGeneration(dir string, step int) (text string, err error) {
+	if step < 0 {
+		found, err := run.Checkpoints(dir)
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(found, func(f run.Found) bool { return f.Err == nil })
+		step = found[max(0, i)].Step // its D_real was read
+	}
+	events, err := history.ReadJournal(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range events {
+		g, is := e.Body.(event.Generated)
+		if !is || e.Step > step || e.Member > 0 || g.Dynamics == nil || g.Dynamics.Change == nil || g.Dynamics.RewardRelative == nil {
+			continue
+		}
+		text = fmt.Sprintf("the run's own generation at step %s: s' error %.3g, r error %.3g (%d rows)", knob.FormatCount(e.Step), *g.Dynamics.Change, *g.Dynamics.RewardRelative, g.Rows)
+	}
+	return text, nil
 }
 
 // dreamOfRun makes the flags those of a dream about a run: its F and its generator are those of the run, if it

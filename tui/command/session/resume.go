@@ -143,6 +143,9 @@ func (s *session) restore(ctx context.Context, device cli.Device) (*lab.Lab, err
 		if s.recorded != nil {
 			l.Record(s.recorded)
 			l.Send(event.Checkpoint{By: "recorded transitions"}) // nothing else has them; its mailbox is still empty
+			if s.own != "" {
+				l.Send(event.Note{Text: s.own, By: "dream"})
+			}
 		}
 		s.said = append(s.said, s.room(l)...)
 		s.said = append(s.said, s.unmet()...)

@@ -41,6 +41,7 @@ type session struct {
 	folder  *run.Folder
 
 	recorded []float32 // rows with which D_real begins; nil: it is empty
+	own      string    // a note about the run that they are from; "": none
 
 	saving     lab.Saving
 	resumption *lab.Resumption // how a run is resumed; nil: it is new
