@@ -11,7 +11,7 @@ import (
 var lessons embed.FS
 
 // lessonNames are the lessons in the order in which lists show them.
-var lessonNames = []string{"dormant", "noise", "guidance", "reward", "ratio", "dynamics", "fan", "worth", "ground", "couch", "couch-eco", "dream", "generations"}
+var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics", "noise", "fan", "worth", "ground", "couch", "couch-eco", "dream", "generations"}
 
 // A Lesson explains one thing by what a running lab shows of it. None of its conclusions is written
 // down beforehand: the measurements of its steps decide.

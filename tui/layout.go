@@ -59,7 +59,7 @@ type division struct {
 	// model of the world takes both.
 	scores   pane.ID
 	imagines bool
-	fan      bool // forks are shown: a boxed layout has them in the place of scores and phase
+	fan      bool // forks are shown, and the focus is not on what they take the place of: scores and phase
 	dreams   bool // there is no agent: the generations stand in the place of the first chart, and the map in that of the second
 }
 

@@ -36,7 +36,7 @@ var lineCommands = []lineCommand{
 	{"checkpoint", "", "save the run where it is"},
 	{"analyse", "", "have the run looked at as it is: F, dynamics error, overlap of guided and free generations"},
 	{"ground", "", "a fall or a slip: 64 copies of the agent make one update each and play an episode; esc leaves it"},
-	{"fork", "", "train children of this run in pairs, with the staged changes and without; it asks how many"},
+	{"fork", "", "a fan: forks of this run, half of them with the staged changes; it asks how many"},
 	{"placebo", "", "forks in which nothing is changed: what happens by itself"},
 	{"compare", "DIR", "put the run of another folder beside this one in runs"},
 	{"confirm", "", "make the changes of this run a preset, and run it beside an untouched control on fresh seeds"},

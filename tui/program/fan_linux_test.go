@@ -57,6 +57,7 @@ func TestAFanLeavesTheRunAsItIs(t *testing.T) {
 		ends(t, dir)
 	}
 	p.await("0 shows it") // the run may be over, so that no event comes
+	eventually(t, "the look is in the journal", func() bool { return types(t, "run")[event.TypeForkLook] > 0 })
 	n := types(t, "run")
 	if n[event.TypeFork] != 1 || n[event.TypeForkLook] < 1 || n[event.TypeForkLook] > 2 {
 		t.Errorf("%v", n)

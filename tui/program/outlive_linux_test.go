@@ -28,7 +28,7 @@ func TestForksOutliveTheirParent(t *testing.T) {
 			p.press("j", knobNumber(3)) // it begins at the second
 			p.press("\x1b[C", "1 staged")
 			p.press("f", "do not fork")
-			p.press(way.pairs, fmt.Sprintf("%d children", way.forks))
+			p.press(way.pairs, fmt.Sprintf("%d forks", way.forks))
 			p.press(way.keys[:1], "stop and save all of them")
 			p.press(way.keys[1:], "its fork "+way.name+"-fork-")
 			if status := p.status(); status != 0 {

@@ -237,7 +237,6 @@ func (p *Pane) TakeForks(msg Forked) {
 	}
 	p.shown = true
 	p.draw()
-	p.StartLater(p.GoTo(pane.Fan))
 }
 
 // IsSaving says whether a fork waits for its checkpoint.
