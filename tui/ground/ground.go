@@ -103,9 +103,7 @@ func (b *Box) View(w, h int) []string {
 	step, note, text, returns := b.content()
 	body := []string{}
 	for _, l := range text {
-		for _, l := range theme.WrapStyled(l, w-4) {
-			body = append(body, l)
-		}
+		body = append(body, theme.WrapStyled(l, w-4)...)
 	}
 	hint := b.hint()
 	for _, rows := range []int{4, 3, 2, 1} {
