@@ -255,7 +255,7 @@ func TestASliceThatStoodStill(t *testing.T) {
 		return m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1, 0).Seconds()
 	}
 	if fit(100, time.Second); fit(1, time.Hour) > 1.2 {
-		t.Errorf("behind an hour a second is expected to take %s", m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1, 0))
+		t.Errorf("after an hour a second is expected to take %s", m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1, 0))
 	}
 	if s := fit(60, 10*time.Second); s < 9 || s > 10 {
 		t.Errorf("behind sixty slices of 10 s one is expected to take %g s", s)

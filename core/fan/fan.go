@@ -33,6 +33,11 @@ func NewBatch(forks []Fork, due int, least float64) (b Batch) {
 	return b
 }
 
+// Denser is how many evaluations forks make for one of the run that they are forked off: most of the
+// noise of an evaluation is that of its policy, which is another one a few hundred steps on, so that more
+// evaluations say more.
+const Denser = 4
+
 // EarlyOf is how many of the evaluations that are due count at the first look.
 func EarlyOf(due int) int { return (6*due + 9) / 10 }
 

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -38,16 +37,7 @@ func grounded(t *testing.T, c config.Config, ask func(l *Lab, s *event.Snapshot)
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(dir + "/" + run.JournalName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var b strings.Builder
-	if err := run.Canonical(f, &b); err != nil {
-		t.Fatal(err)
-	}
-	return l, b.String()
+	return l, journalOf(t, dir)
 }
 
 func longerTiny() config.Config {

@@ -19,7 +19,7 @@ func (k *checkpointer) keepsStep() bool {
 	return every > 0 && step > 0 && k.config.Reaches(step, every)
 }
 
-// beforeChange takes a checkpoint before a change that somebody makes as the run goes on, if the last one
+// beforeChange takes a checkpoint before a change made by hand during the run, if the last one
 // is old. It stays on the disk, so that the run can go back to its state before the change, or be forked
 // there.
 func (k *checkpointer) beforeChange() {

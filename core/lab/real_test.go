@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -48,16 +47,7 @@ func runOn(t *testing.T, c config.Config, dev device.Device) (*Lab, string) {
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(dir + "/" + run.JournalName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var b strings.Builder
-	if err := run.Canonical(f, &b); err != nil {
-		t.Fatal(err)
-	}
-	return l, b.String()
+	return l, journalOf(t, dir)
 }
 
 // everyFunction is a run in which every relevance function has its turn.

@@ -70,7 +70,7 @@ type Chart struct {
 	Levels     []Level
 	Noise      Band     // behind everything else
 	Falls      []Point  // measurements with a sign in place of their dot
-	Fan        Fan      // behind the series
+	Fan        Fan      // below the series
 	Cursor     *float64 // a vertical line at the position being inspected
 
 	XMin, XMax float64   // the horizontal range; taken from the data if XMax ≤ XMin

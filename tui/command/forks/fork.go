@@ -140,7 +140,7 @@ func (r *request) make(name string, say func(string)) (made []string, err error)
 
 // all makes as many forks with the knobs turned as without.
 func (r *request) all(c config.Config, from run.Found, out string, say func(string)) (dirs []string, err error) {
-	c.Evaluation.Every = max(1, c.Evaluation.Every/4) // as on the screen: most of the noise is the policy's
+	c.Evaluation.Every = max(1, c.Evaluation.Every/fan.Denser)
 	made, err := Make(c, from, r.set, r.pairs, out, say)
 	for _, f := range made.Forks {
 		dirs = append(dirs, f.Dir)

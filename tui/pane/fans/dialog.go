@@ -71,13 +71,8 @@ func (p *Pane) possible() error {
 	return nil
 }
 
-// Evaluations of a fork: how many it makes unless the person says otherwise, and how many for each one
-// of its run. Most of the noise of one evaluation is that of its policy, which is another one a few
-// hundred steps on, so that more evaluations say more.
-const (
-	forkEvaluations = 10
-	denser          = 4
-)
+// forkEvaluations is how many evaluations a fork makes unless the person says otherwise.
+const forkEvaluations = 10
 
 // completed fills in what a plan does not say: the cadence of evaluations, the number of steps, and
 // whether this run waits.
@@ -103,10 +98,10 @@ func (p *Pane) completed(plan pane.ForkPlan) pane.ForkPlan {
 func (p *Pane) denser() int {
 	m := p.measured.Model(&p.About.Config)
 	if m.Step == 0 || m.Evaluation == 0 {
-		return denser
+		return fan.Denser
 	}
 	every := float64(max(1, p.About.Config.Evaluation.Every))
-	n := denser
+	n := fan.Denser
 	for n > 1 && 4*m.Evaluation*float64(n) > every*m.Step {
 		n /= 2
 	}

@@ -4,7 +4,6 @@ package fans
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"pgrlab/core/cost"
 	"pgrlab/core/event"
-	"pgrlab/core/fan"
 	"pgrlab/core/knob"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
@@ -317,15 +315,4 @@ func (p *Pane) titleOfSet(set []string) string {
 		all = append(all, fmt.Sprintf("%s %s %s %s", name, was, p.Theme.Glyphs.Arrow, value))
 	}
 	return strings.Join(all, ", ")
-}
-
-// runningScores are the scores of a group over the evaluations that all of its forks have made; they
-// carry no verdict. NaN where there is none yet.
-func (p *Pane) runningScores(b *forkGroup) fan.Batch {
-	var all []fan.Fork
-	for _, c := range b.Children {
-		all = append(all, fan.Fork{Changed: c.Changed, Returns: c.evaluations(), Failed: c.failed != nil})
-	}
-	batch := fan.NewBatch(all, b.made(), p.least(b))
-	return fan.Batch{Changed: batch.Changed, Scores: batch.Scores, Early: slices.Repeat([]float64{math.NaN()}, len(all))}
 }

@@ -138,7 +138,7 @@ func (b *forkGroup) outcome(c ChildRun, w int) []string {
 // without a verdict.
 func (p *Pane) arms(b *forkGroup, w int) []string {
 	t := p.Theme
-	batch := p.runningScores(b)
+	batch := b.scores(b.made(), p.least(b))
 	var of [2][]float64
 	least, most := math.Inf(1), math.Inf(-1)
 	for i, v := range batch.Scores {

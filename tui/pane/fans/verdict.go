@@ -44,11 +44,16 @@ func (p *Pane) least(b *forkGroup) float64 {
 
 // batch are the scores of a group.
 func (p *Pane) batch(b *forkGroup, least float64) fan.Batch {
+	return b.scores(b.due(p.About.Config), least)
+}
+
+// scores are those of a group over as many evaluations.
+func (b *forkGroup) scores(evaluations int, least float64) fan.Batch {
 	var all []fan.Fork
 	for _, c := range b.Children {
 		all = append(all, fan.Fork{Changed: c.Changed, Returns: c.evaluations(), Failed: c.failed != nil})
 	}
-	return fan.NewBatch(all, b.due(p.About.Config), least)
+	return fan.NewBatch(all, evaluations, least)
 }
 
 // due is the number of evaluations that each child makes.
