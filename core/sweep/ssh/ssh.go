@@ -141,10 +141,12 @@ func NewClient(program string, options []string) (*Client, error) {
 	return &Client{Program: program, Options: options, control: control, used: map[string]bool{}}, err
 }
 
-// Close ends the connections.
+// Close ends the connections. A client of ssh that does not end is killed after patience.
 func (c *Client) Close() error {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
 	for name := range c.used {
-		_ = exec.Command("ssh", append(c.options(), "-O", "exit", "--", name)...).Run() // there may be no connection
+		_ = exec.CommandContext(ctx, "ssh", append(c.options(), "-O", "exit", "--", name)...).Run() // there may be no connection
 	}
 	return os.RemoveAll(c.control)
 }

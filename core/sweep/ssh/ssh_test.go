@@ -72,18 +72,22 @@ func TestAHostThatPrintsWithoutEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	script := func(text string) {
+		if err := os.WriteFile(filepath.Join(bin, "ssh"), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	defer c.Close()
-	for script, want := range map[string]string{
+	defer script("exit 255") // Close runs it too
+	for text, want := range map[string]string{
 		"cat /dev/zero": "more than 65536 bytes",
 		"head -c 99999999 /dev/zero >&2; echo >&2; echo its last words >&2; exit 3": "its last words",
 		"head -c 9999 /dev/zero | tr '\\0' x >&2; exit 3":                           strings.Repeat("x", maxWords),
 	} {
-		if err := os.WriteFile(filepath.Join(bin, "ssh"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		script(text)
 		out, err := c.Run(t.Context(), "h", "x")
 		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > maxWords || len(out) > maxAnswer {
-			t.Errorf("%s: %d bytes, %.200v", script, len(out), err)
+			t.Errorf("%s: %d bytes, %.200v", text, len(out), err)
 		}
 	}
 }
