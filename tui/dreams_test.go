@@ -150,18 +150,14 @@ func TestNoDreams(t *testing.T) {
 	})
 	alone.typeLine("pane dreams")
 	alone.contains(t, "drqv2 learns from frames and generates no rows")
-	alone.typeLine("dreams")
-	alone.contains(t, "drqv2 generates no rows from pixels")
 	states := running(t, 160, 45, 24_000)
-	states.typeLine("dreams")
-	states.contains(t, "generates no rows from pixels")
 	s := dreaming(t, 160, 45, nil)
 	s.typeLine("dreams")
 	s.fake.snapshot.Dreamt = &event.Dreamt{Unknown: "no synthetic rows yet"}
 	s.TouchPane(pane.Map)
 	s.contains(t, "no synthetic rows yet")
-	for kind, s := range map[string]*screen{"dreams": s, "map": states} {
-		s.typeLine(kind)
+	states.typeLine("map")
+	for _, s := range []*screen{s, states} {
 		for state, want := range map[event.State]string{event.Running: "asking the run", event.Finished: "the run has ended: this is seen while it goes on"} {
 			unanswered := *s.fake.snapshot
 			unanswered.State, unanswered.Dreamt, unanswered.Map = state, nil, nil

@@ -48,7 +48,7 @@ func TestAKeyOfAnotherPaneSaysWhere(t *testing.T) {
 		{pane.Scores, "/", "/ does nothing here; in EVENTS (8): show only the events that contain a text or are of a kind"},
 		{pane.Chart1, "enter", "in MAP (7): what the map shows first"},
 		{pane.Chart1, "y", "return: the vertical axis is logarithmic"},
-		{pane.Chart1, "t", "t does nothing: ? lists the keys"},
+		{pane.Chart1, "u", "u does nothing: ? lists the keys"},
 	} {
 		s.GoTo(c.in)
 		s.press(c.key)

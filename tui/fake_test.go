@@ -242,6 +242,27 @@ func fakeDreamt(rows, step int) *event.Dreamt {
 	return d
 }
 
+// fakeTruths returns rows of four numbers, of which the last changes in no step. The first row lies,
+// the second is not known to the task, the third has no pose, and the others are true, less and less
+// so.
+func fakeTruths(rows, step int) *event.Dreamt {
+	d := &event.Dreamt{Step: step, Order: event.DreamsByF, Relevance: "curiosity", Looked: 256, Real: 23_900, Usual: math.NaN()}
+	for i := range rows {
+		tr := &event.Truth{State: []float32{0.5, -0.2, 1.5, 3}, Action: []float32{0, 1}, Told: []float32{0.6, -0.1, 1.9, 3}, True: []float32{0.55, -0.3, 1.8, 3}, Reward: 0.4,
+			Errors: []float64{0.02 * float64(i), -0.04 * float64(i), 0.01, math.NaN()}, Off: 0.03 * float64(i), Poses: [3][]float64{{0}, {0.5}, {1}}}
+		switch i {
+		case 0:
+			tr.Errors, tr.Off = []float64{-3.5, 1.4, 0.2, math.NaN()}, 2.2
+		case 1:
+			tr.True, tr.Errors, tr.Reward, tr.Off, tr.Poses = nil, nil, math.NaN(), math.NaN(), [3][]float64{}
+		case 2:
+			tr.Poses[1] = nil
+		}
+		d.Rows = append(d.Rows, event.Dream{Rank: 8 * i, F: 0.9 / float64(i+1), Return: 0.3, Truth: tr})
+	}
+	return d
+}
+
 // fakeSeen returns a stack of frames, each brighter than the one before, and shifted frames whose
 // upper half is bright.
 func fakeSeen() (stack [][]byte, side int, crops []event.Crop) {
@@ -403,7 +424,9 @@ func (f *fakeLab) Send(c event.Command) error {
 			f.moment.Seen, f.moment.Side, f.moment.Crops = fakeSeen()
 		}
 	case event.Dreams:
-		f.dreamt = fakeDreamt(c.Rows, f.step)
+		if f.dreamt = fakeDreamt(c.Rows, f.step); !f.sees {
+			f.dreamt = fakeTruths(c.Rows, f.step)
+		}
 	case event.Undo:
 		old, ok := f.undo[c.ID]
 		if !ok {

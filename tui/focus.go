@@ -26,7 +26,7 @@ func (m *Model) moveFocus(by int) tea.Cmd {
 	for range m.panes {
 		at = (at + by) % len(m.panes)
 		m.focus = m.panes[at].ID()
-		if m.focus == pane.Sentence && m.view != presentView {
+		if m.focus == pane.Sentence && m.view != presentView || m.lacks(m.focus) {
 			continue
 		}
 		if shown.kind >= tabbed || shown.visible(m.focus) {
@@ -40,9 +40,18 @@ func (m *Model) moveFocus(by int) tea.Cmd {
 // GoTo moves the focus to a pane; a pane that the view does not show fills the screen until the
 // focus goes elsewhere.
 func (m *Model) GoTo(id pane.ID) tea.Cmd {
-	m.focus = id
+	m.focus = m.standsFor(id)
 	m.Relayout()
 	return nil
+}
+
+// standsFor is the pane that shows what a pane is about: in a run that learns from frames, the map has
+// the dreams.
+func (m *Model) standsFor(id pane.ID) pane.ID {
+	if id == pane.Dreams && m.About.Config.Sees() {
+		return pane.Map
+	}
+	return id
 }
 
 func (m *Model) toggleZoom() tea.Cmd {
@@ -70,12 +79,12 @@ func (m *Model) setView(v view) tea.Cmd {
 // toggle is a key that goes to a pane, which then fills the screen, and back again.
 func (m *Model) toggle(id pane.ID) func() tea.Cmd {
 	return func() tea.Cmd {
-		large := m.layout.kind == tabbed || m.view == presentView
+		id, large := m.standsFor(id), m.layout.kind == tabbed || m.view == presentView
 		if m.focus == id && large {
 			m.zoomed = m.returned
 			return m.GoTo(m.returnTo)
 		}
-		if fromOther := large && (m.focus == pane.Agent || m.focus == pane.WhatIfs); !fromOther {
+		if fromOther := large && (m.focus == pane.Agent || m.focus == pane.Dreams || m.focus == pane.WhatIfs); !fromOther {
 			m.returnTo, m.returned = m.focus, m.zoomed
 		}
 		cmd := m.GoTo(id)

@@ -9,6 +9,7 @@ import (
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/agent"
 	"pgrlab/tui/pane/charts"
+	"pgrlab/tui/pane/dreams"
 	"pgrlab/tui/pane/events"
 	"pgrlab/tui/pane/fans"
 	"pgrlab/tui/pane/generations"
@@ -89,6 +90,7 @@ func (m *Model) table() []pane.Pane {
 		m.charts.Pane(pane.Chart4),
 		losses.New(r),
 		agent.New(r),
+		dreams.New(r),
 		m.fans,
 		m.runs,
 		m.whatIf,

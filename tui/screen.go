@@ -62,9 +62,14 @@ func (m *Model) pane(id pane.ID) pane.Pane {
 	return m.panes[i]
 }
 
-// tabs are the panes that the tab bar names: all but the sentence of the present layout.
+// tabs are the panes that the tab bar names.
 func (m *Model) tabs() []pane.Pane {
-	return slices.DeleteFunc(slices.Clone(m.panes), func(p pane.Pane) bool { return p.ID() == pane.Sentence })
+	return slices.DeleteFunc(slices.Clone(m.panes), func(p pane.Pane) bool { return p.ID() == pane.Sentence || m.lacks(p.ID()) })
+}
+
+// lacks says whether a pane would never show anything of this run.
+func (m *Model) lacks(id pane.ID) bool {
+	return id == pane.Dreams && (m.About.Config.Sees() || !m.Generates())
 }
 
 // Open opens a text entry.

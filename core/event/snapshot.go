@@ -33,6 +33,8 @@ type Mapped struct {
 type Moment struct {
 	Step   int
 	Action []float32 // each in [-1,1]
+	Reward float64   // of the transition; NaN if unknown
+	Twin   *Twin     // the synthetic row like it; nil: there is none
 	Q      float64   // Q(s, π(s)) of its observation, the mean over critics; NaN if unknown
 	F      float64   // its relevance; NaN if unknown
 	// Chances and V are set if the learner chooses one of a few actions, and belong to the
@@ -58,6 +60,13 @@ type Moment struct {
 	// Course is the bonus or F that the first copy received with its newest env steps; nil if
 	// it receives none.
 	Course *Course
+}
+
+// Twin is the synthetic row whose s and a are nearest to those of a transition.
+type Twin struct {
+	Distance float64 // root mean square difference of the numbers of s and a, in standard deviations over D_real
+	Reward   float64
+	F        float64 // NaN if unknown
 }
 
 // Course is a bonus or an F along env steps.

@@ -21,11 +21,11 @@ const (
 	searchedNumbers = 4 << 20
 )
 
-// Dreams finds, for rows of D_syn, the real frames whose latents are nearest to theirs. The
-// results hold until D_syn is made again or F changes; each Look continues the search by a
+// Dreams finds, for rows of D_syn, the real frames whose latents are nearest to theirs, or, for
+// rows of states, what the task makes of their s and a. The results hold until D_syn is made again or F changes; each Look continues the search by a
 // bounded amount of work.
 type Dreams struct {
-	Frames relevance.Frames // the frames that D_real is made from
+	Frames relevance.Frames // the frames that D_real is made from; Side is 0 if it is of states
 
 	made, syn uint64 // the generation that was sorted, and v.Syn.Total() at that time
 	relevance string
@@ -33,7 +33,8 @@ type Dreams struct {
 	f         []float64           // F of each slot, of the kind that answer.Order says
 	found     map[int]event.Dream // by rank
 	usual     []float32
-	answer    event.Dreamt // without rows
+	scale     analysis.Reference // of D_real as it was when the rows were sorted, for rows of states
+	answer    event.Dreamt       // without rows
 	last      *event.Dreamt
 }
 
@@ -49,6 +50,9 @@ func (d *Dreams) Look(v View, n int) (*event.Dreamt, error) {
 		}
 	}
 	size := v.Real.Shape().Obs
+	if d.Frames.Side == 0 {
+		size = 0 // nothing is searched
+	}
 	budget, ranks, left := searchedNumbers, d.ranks(min(n, event.MostDreams)), 0
 	for _, rank := range ranks {
 		if _, is := d.found[rank]; is {
@@ -59,9 +63,13 @@ func (d *Dreams) Look(v View, n int) (*event.Dreamt, error) {
 			continue
 		}
 		budget -= 2 * size * v.Real.Len()
-		d.found[rank] = d.dream(v, rank)
+		row, err := d.dream(v, rank)
+		if err != nil {
+			return nil, err
+		}
+		d.found[rank] = row
 	}
-	for ; budget > 0 && len(d.usual) < min(usualRows, v.Real.Len()-1); budget -= size * v.Real.Len() {
+	for ; size > 0 && budget > 0 && len(d.usual) < min(usualRows, v.Real.Len()-1); budget -= size * v.Real.Len() {
 		slot := len(d.usual) * v.Real.Len() / usualRows
 		_, distance := nearestLatent(v.Real, 0, v.Real.Row(slot)[:size], slot)
 		d.usual = append(d.usual, float32(distance))
@@ -113,6 +121,9 @@ func (d *Dreams) sort(v View) error {
 		d.slots, d.f = append(d.slots, slots[i]), append(d.f, f)
 	}
 	d.answer.Looked = len(d.slots)
+	if d.Frames.Side == 0 {
+		d.scale = v.scale()
+	}
 	return nil
 }
 
@@ -152,11 +163,16 @@ func (d *Dreams) ranks(n int) []int {
 	return ranks
 }
 
-// dream finds the frames nearest to the row at a rank.
-func (d *Dreams) dream(v View, rank int) event.Dream {
+// dream finds the frames nearest to the row at a rank, or what the task makes of it.
+func (d *Dreams) dream(v View, rank int) (event.Dream, error) {
 	shape, row := v.Syn.Shape(), v.Syn.Row(d.slots[rank])
 	next := shape.Obs + shape.Act + 1
 	out := event.Dream{Rank: rank, F: d.f[rank], Return: float64(row[next-1])}
+	if d.Frames.Side == 0 {
+		var err error
+		out.Truth, err = v.truth(row, d.scale)
+		return out, err
+	}
 	frames := replay.NewFrameRows(1, d.Frames.Stack)[0]
 	find := func(at int, stack [][]byte) (n event.NearestFrame) {
 		slot := -1
@@ -166,7 +182,7 @@ func (d *Dreams) dream(v View, rank int) event.Dream {
 		return n
 	}
 	out.Z, out.Next = find(0, frames.Stack), find(next, frames.Next)
-	return out
+	return out, nil
 }
 
 // nearestLatent returns the slot of the row in a ring, other than slot but, whose numbers

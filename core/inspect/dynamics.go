@@ -33,10 +33,10 @@ func (e *examiner) simulate(rows []float32) (all analysis.Simulated, err error) 
 	return all, nil
 }
 
-// reference returns the reference against which errors are measured.
-func (e *examiner) reference() analysis.Reference {
-	slots := e.Real.Spread(min(boundedRows, e.Real.Len()))
-	return analysis.NewReference(e.Real.Shape(), len(slots), func(i int) []float32 { return e.Real.Row(slots[i]) })
+// scale returns the reference against which errors are measured.
+func (v *View) scale() analysis.Reference {
+	slots := v.Real.Spread(min(boundedRows, v.Real.Len()))
+	return analysis.NewReference(v.Real.Shape(), len(slots), func(i int) []float32 { return v.Real.Row(slots[i]) })
 }
 
 // holdToTask fills g.Dynamics with the errors of rows against the task. each is ½(mean
@@ -46,7 +46,7 @@ func (e *examiner) holdToTask(rows []float32, g *event.Generated) (each []float3
 	if err != nil {
 		return nil, err
 	}
-	shape, ref := e.Real.Shape(), e.reference()
+	shape, ref := e.Real.Shape(), e.scale()
 	if g.Dynamics, each = dynamicsOf(s, shape, ref); g.Dynamics == nil {
 		return nil, nil
 	}

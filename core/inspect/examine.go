@@ -207,7 +207,7 @@ func (e *examiner) generated(out *event.Examined) error {
 		return err
 	}
 	var each []float32
-	out.Gaussian, each = dynamicsOf(theirs, e.Real.Shape(), e.reference())
+	out.Gaussian, each = dynamicsOf(theirs, e.Real.Shape(), e.scale())
 	ours, gaussian := logarithms(errors), logarithms(each)
 	edges := analysis.CommonEdges(bins, ours, gaussian)
 	out.DynamicsErrors = histogram(ours, edges)

@@ -106,7 +106,7 @@ func TestDynamicsOfRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, _ := dynamicsOf(told, v.Real.Shape(), e.reference())
+		d, _ := dynamicsOf(told, v.Real.Shape(), e.scale())
 		// By hand, the first row obeys. The second is off by 2 in s'₀, which has variance 1, and by
 		// 2 in r, which never varies. The real rows' changes are 1 and 3 in s'₀, with variance 1,
 		// and 0 in s'₁, with variance 0.

@@ -108,11 +108,14 @@ func (v *View) scoreMap(out *event.Mapped) error {
 // Q(s, π(s)) and is nil if there is none yet. What cannot be computed stays unknown; for a View
 // without transitions that is everything except the step and the action.
 func Moment(v View, copies int, action []float32, value func(dst, obs []float32, rows int) error) *event.Moment {
-	out := &event.Moment{Step: v.Step, Q: math.NaN(), F: math.NaN(), V: math.NaN(), Action: append([]float32(nil), action...)}
+	out := &event.Moment{Step: v.Step, Reward: math.NaN(), Q: math.NaN(), F: math.NaN(), V: math.NaN(), Action: append([]float32(nil), action...)}
 	if v.Real == nil || v.Real.Len() < copies {
 		return out
 	}
-	v.Real.Gather(v.Scratch, 0, []int{v.Real.Newest(copies - 1)})
+	newest := v.Real.Newest(copies - 1)
+	row, shape := v.Real.Row(newest), v.Real.Shape()
+	out.Reward, out.Twin = float64(row[shape.Obs+shape.Act]), v.twin(row)
+	v.Real.Gather(v.Scratch, 0, []int{newest})
 	var number [1]float32
 	if value != nil && value(number[:], v.Scratch.Obs, 1) == nil {
 		out.Q = float64(number[0])

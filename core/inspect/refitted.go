@@ -144,7 +144,7 @@ func (o *Offline) judge(made *replay.Ring, out *RefitGeneration) error {
 	if err != nil {
 		return err
 	}
-	ref := o.reference()
+	ref := o.scale()
 	if out.Dynamics = o.dynamics(s, ref); out.Dynamics != nil {
 		if err := o.upper(s, ref, out); err != nil {
 			return err
@@ -227,6 +227,6 @@ func (o *Offline) baselines(out *Refitted) error {
 	if err != nil {
 		return err
 	}
-	out.Gaussian = o.dynamics(s, o.reference())
+	out.Gaussian = o.dynamics(s, o.scale())
 	return nil
 }

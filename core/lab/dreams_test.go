@@ -115,7 +115,7 @@ func TestNoDreamsInARefit(t *testing.T) {
 	}
 	states := framesLab(t, tiny.Pixels(), 1, nil)
 	states.x.asides.showDreams(event.Dreams{Rows: 3})
-	if got := states.x.asides.dreamt; !strings.Contains(got.Unknown, "not made from frames") {
+	if got := states.x.asides.dreamt; !strings.Contains(got.Unknown, "no synthetic rows yet") {
 		t.Errorf("of a run without latents: %+v", got)
 	}
 }

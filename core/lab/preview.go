@@ -118,9 +118,6 @@ func (a *asides) showDreams(c event.Dreams) {
 	if a.dreams.Frames = (relevance.Frames{}); a.views.config.Fills() {
 		a.dreams.Frames = a.views.config.Sight()
 	}
-	if err == nil && a.dreams.Frames.Side == 0 {
-		err = errors.New("rows of this run are not made from frames")
-	}
 	if err == nil {
 		if err = a.apart(); err != nil && a.dreamt != nil && a.dreamt.Unknown == "" {
 			return

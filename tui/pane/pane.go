@@ -29,6 +29,7 @@ const (
 	Chart4    ID = "chart4"
 	Losses    ID = "losses"
 	Agent     ID = "agent"
+	Dreams    ID = "dreams"
 	Runs      ID = "runs"
 	Fan       ID = "fan"
 	WhatIfs   ID = "what-if"

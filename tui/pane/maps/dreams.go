@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/tui/format"
-	"pgrlab/tui/pane"
 	"pgrlab/tui/picture"
 	"pgrlab/tui/theme"
 )
@@ -223,16 +221,4 @@ func (m *Pane) pollDreams() {
 	if m.Lab.Send(event.Dreams{Rows: k.fit}) == nil {
 		k.asked = m.Now()
 	}
-}
-
-// commandDreams goes to the dreams.
-func (m *Pane) commandDreams(text string) error {
-	switch {
-	case strings.TrimSpace(text) != "":
-		return fmt.Errorf("dreams: wants no argument, has %q", text)
-	case !m.dreaming() || !m.Generates():
-		return fmt.Errorf("dreams: %s generates no rows from pixels: a method with a generator and --observation pixels does", m.About.Config.Method)
-	}
-	m.GoTo(pane.Map)
-	return nil
 }

@@ -89,7 +89,6 @@ func (m *Pane) Keys() []pane.Binding {
 func (m *Pane) Verbs() []pane.Verb {
 	return []pane.Verb{
 		{Name: "map", About: "go to the map; with one or two dimensions of the observation: map speed x, pitch", Arguments: func() []string { return m.About.Names }, Run: m.command},
-		{Name: "dreams", About: "go to synthetic rows beside the real frames nearest to them, where a run learns from pixels", Run: m.commandDreams},
 	}
 }
 
