@@ -419,7 +419,7 @@ func (f *fakeLab) Send(c event.Command) error {
 	case event.Map:
 		f.mapped = fakeMap(c.X, c.Y, f.step)
 	case event.Watch:
-		f.moment = &event.Moment{Step: f.step, Action: []float32{-0.41, 0.63, 0, 1, -1, 0.2}, Q: 41.7, F: 0.37}
+		f.moment = &event.Moment{Step: f.step, Action: []float32{-0.41, 0.63, 0, 1, -1, 0.2}, Reward: 0.81, Q: 41.7, F: 0.37, Twin: &event.Twin{Distance: 0.66, Reward: 0.79, F: 0.42}}
 		if f.sees {
 			f.moment.Seen, f.moment.Side, f.moment.Crops = fakeSeen()
 		}

@@ -71,7 +71,7 @@ func (m *Model) setView(v view) tea.Cmd {
 	if m.focus == pane.Sentence || v != presentView && !divide(m.division()).visible(m.focus) {
 		m.focus = pane.Knobs
 	}
-	m.Tell("layout " + v.String() + map[view]string{focusView: ": what matters", fullView: ": everything", presentView: ": one chart, the run in words, one panel; tab changes which"}[v])
+	m.Tell("layout " + v.String() + map[view]string{focusView: ": what matters", fullView: ": everything", presentView: ": one chart, the loop of the run and its state in words, one panel; tab changes which"}[v])
 	m.Relayout()
 	return nil
 }

@@ -50,7 +50,7 @@ func (m *Model) screenKeys() []pane.Binding {
 		{Name: "next-pane", Keys: []string{"tab"}, Does: "pane", Help: "move the focus to the next pane", Action: m.focusNext},
 		{Name: "previous-pane", Keys: []string{"shift+tab"}, Help: "move the focus to the previous pane", Action: m.focusPrevious},
 		{Name: "zoom-pane", Keys: []string{"+"}, Help: "give the whole screen to the pane in focus, or give it back", Action: m.toggleZoom},
-		{Name: "layout", Keys: []string{"L"}, Does: "layout", Help: "focus (what matters), full (everything), present (one chart, the run in words, one panel)", Action: m.nextView},
+		{Name: "layout", Keys: []string{"L"}, Does: "layout", Help: "focus (what matters), full (everything), present (one chart, the loop of the run and its state in words, one panel)", Action: m.nextView},
 		{Name: "agent", Keys: []string{"v"}, Help: "the agent: the task as it stands, actions, Q and F; again to go back; with COLORTERM=truecolor its picture is smooth", Action: m.toggle(pane.Agent)},
 		{Name: "dreams", Keys: []string{"t"}, Help: "truth: synthetic rows beside what the task makes of their s and a, as poses and number by number, or, in a run from pixels, beside the real frames nearest to them; again to go back", Action: m.toggle(pane.Dreams)},
 		{Name: "what-if", For: pane.ToCompare, Keys: []string{"w"}, Help: "what if the agent had other rows to learn from: train it on beside the run, from a checkpoint of now, with real, unprioritized and prioritized rows; again to go back", Action: m.toggle(pane.WhatIfs)},

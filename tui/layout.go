@@ -198,10 +198,9 @@ func fullPlaces(d division) []place {
 // presentPlaces are one chart, a few sentences and one panel.
 func presentPlaces(d division) []place {
 	body := d.h - 2
-	panel := max(7, body*34/100)
-	sentence := 5
-	if d.w < 120 { // the sentences take more lines there
-		sentence = 6
+	panel, sentence := max(7, body*30/100), 11
+	if d.w < 120 || body < 34 { // the loop is two lines there
+		panel, sentence = max(6, body*26/100), 7
 	}
 	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-sentence), rows(pane.Sentence, sentence), rows(d.panel, panel))
 	return out

@@ -38,7 +38,7 @@ func TestPaletteDoesWhatKeysDo(t *testing.T) {
 	s.typeLine("nonsense")
 	s.contains(t, "no such command")
 	s.typeLine("layout present")
-	s.contains(t, "IN WORDS")
+	s.contains(t, "THE LOOP")
 	s.typeLine("pause")
 	s.contains(t, "‖ PAUSED")
 	s.typeLine("quit")

@@ -54,7 +54,7 @@ func TestSentenceSpeaksOfTheSubject(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}} {
 		s := running(t, size.w, size.h, 24_000)
 		s.press("L", "L")
-		s.contains(t, "this run's noise", "PGR", "100,000 rows")
+		s.contains(t, "THE LOOP of Prioritized generative replay (PGR)", "100,000", "a generator dreamt 128", "this run's noise")
 	}
 }
 

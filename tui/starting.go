@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"pgrlab/core/knob"
-	"pgrlab/tui/format"
 	"pgrlab/tui/theme"
 )
 
@@ -61,59 +59,18 @@ func (m *Model) startingWith() string {
 	return "compiling the physics and the training plans: some seconds"
 }
 
-// part is one part of the loop that a run goes through, and what it does.
-type part struct{ name, does string }
-
-// parts are what the run's method consists of, in the order of its data.
-func (m *Model) parts() []part {
-	has := m.options.Config.Has()
-	real := part{"real", "each step of the agent is kept: state, action, reward, next"}
-	if !m.Generates() {
-		return []part{real, {"batch", "what the agent learns from: real rows, nothing is generated"}}
-	}
-	made, asked := part{"generator", "learns to make rows like these"}, []part{}
-	makes := "the rows it makes: they look real, and were never met"
-	f := m.Effective("relevance").Text
-	explores := m.options.Config.Explores()
-	switch {
-	case explores:
-		asked = []part{{"F", f + " of a generated row, the reward of the agent that explores and acts"}}
-	case f != "none":
-		asked = []part{{"F", "scores each row by " + f + ": is it worth learning from?"}}
-	}
-	switch {
-	case has&knob.UseFit == 0:
-		made.does, makes = "repeats real rows: the control of a generator", "the rows it repeats"
-	case has&knob.UseRollouts != 0:
-		made.does, makes = "learns what the task answers to an action", "what the policy would meet, by that model, from real states"
-		if f != "none" && m.Effective("top_fraction").Number < 1 {
-			makes += " of high F"
-		}
-	case has&knob.UsePrompts != 0 && f != "none":
-		made.does = "learns to make such rows, and is asked for a high F (ω)"
-	}
-	mix := m.Effective("ratio").Number
-	learns := "what the agent learns from: "
-	if explores {
-		learns = "what the agent learns from that is evaluated: "
-	}
-	return append(append([]part{real}, asked...), made,
-		part{"synthetic", makes},
-		part{"batch", learns + format.Percent(mix) + " synthetic, the rest real"})
-}
-
-// loop are these parts, in w columns.
+// loop are the parts of the run's method, in w columns.
 func (m *Model) loop(w int) []string {
 	t := m.Theme
 	const name = 12
 	out := []string{""}
-	for i, p := range m.parts() {
+	for i, p := range m.sentence.Parts() {
 		arrow := "  "
 		if i > 0 {
 			arrow = t.Glyphs.Arrow + " "
 		}
-		head := t.Dim.On(arrow) + t.Bold.On(t.Fit(p.name, name-2))
-		for _, l := range theme.Wrap(m.Spelled(p.does), max(8, w-name)) {
+		head := t.Dim.On(arrow) + t.Bold.On(t.Fit(p.Name, name-2))
+		for _, l := range theme.Wrap(m.Spelled(p.Does), max(8, w-name)) {
 			out = append(out, head+l)
 			head = strings.Repeat(" ", name)
 		}

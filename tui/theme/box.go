@@ -24,7 +24,7 @@ func (t *Theme) Box(title, note string, body []string, w, h int, focused bool) [
 	for _, line := range t.Fill(body, w-2, h-2) {
 		out = append(out, side+line+side)
 	}
-	return append(out, border.On(g.bottomLeft+strings.Repeat(g.Horizontal, w-2)+g.bottomRight))
+	return append(out, border.On(g.BottomLeft+strings.Repeat(g.Horizontal, w-2)+g.BottomRight))
 }
 
 func (t *Theme) boxTop(title, note string, w int, border, name Ink) string {

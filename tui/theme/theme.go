@@ -56,7 +56,7 @@ type Theme struct {
 
 // glyphs are the characters outside the charts, each one column wide.
 type glyphs struct {
-	topLeft, topRight, bottomLeft, bottomRight string
+	topLeft, topRight, BottomLeft, BottomRight string
 	Horizontal, Vertical                       string
 	titleLeft, titleRight                      string
 	Full, Rest, barLeft, barRight              string
@@ -70,7 +70,7 @@ type glyphs struct {
 
 func unicodeGlyphs() glyphs {
 	return glyphs{
-		topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯", Horizontal: "─", Vertical: "│",
+		topLeft: "╭", topRight: "╮", BottomLeft: "╰", BottomRight: "╯", Horizontal: "─", Vertical: "│",
 		titleLeft: "┤", titleRight: "├",
 		Full: "█", Rest: "·", barLeft: "▕", barRight: "▏", parts: []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉"},
 		Cursor: "▸", Dot: "●", Ring: "○", Cross: "✗", Check: "✓", Wait: "…",
@@ -82,7 +82,7 @@ func unicodeGlyphs() glyphs {
 
 func asciiGlyphs() glyphs {
 	return glyphs{
-		topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+", Horizontal: "-", Vertical: "|",
+		topLeft: "+", topRight: "+", BottomLeft: "+", BottomRight: "+", Horizontal: "-", Vertical: "|",
 		titleLeft: "[", titleRight: "]",
 		Full: "#", Rest: ".", barLeft: "[", barRight: "]", parts: nil,
 		Cursor: ">", Dot: "*", Ring: "o", Cross: "x", Check: "+", Wait: "...",
@@ -95,7 +95,7 @@ func asciiGlyphs() glyphs {
 // consoleGlyphs are the glyphs in the font of the Linux console.
 func consoleGlyphs() glyphs {
 	g := unicodeGlyphs()
-	g.topLeft, g.topRight, g.bottomLeft, g.bottomRight = "┌", "┐", "└", "┘"
+	g.topLeft, g.topRight, g.BottomLeft, g.BottomRight = "┌", "┐", "└", "┘"
 	g.barLeft, g.barRight, g.parts = "[", "]", []string{"▌"}
 	g.Blocks = []string{"_", "▄", "▄", "█"}
 	g.Cursor, g.Dot, g.Ring, g.Cross, g.Check, g.Wait = ">", "•", "o", "x", "√", "..."

@@ -1,11 +1,14 @@
-// Package sentence describes the state of a run in a few sentences.
+// Package sentence shows the loop that a run goes through, alive, and describes its state in a few
+// sentences.
 package sentence
 
 import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/tui/format"
 	"pgrlab/tui/history"
@@ -20,11 +23,25 @@ func (p *Pane) Text() string { return strings.Join(p.sentences(), " ") }
 // sentences are what there is to say, the most important first: the return, what the method
 // does, the last change, the policy's units.
 func (p *Pane) sentences() []string {
-	h := &p.History
 	out := []string{p.result(), p.method()}
 	if p.Dreams() {
 		out = out[1:]
 	}
+	return append(out, p.changes()...)
+}
+
+// news are the sentences beside the loop, which says what the method does: the return, the last
+// change, the policy's units.
+func (p *Pane) news() []string {
+	if p.Dreams() {
+		return p.changes()
+	}
+	return append([]string{p.result()}, p.changes()...)
+}
+
+// changes are the last change and the policy's units.
+func (p *Pane) changes() (out []string) {
+	h := &p.History
 	if c := h.LastApplied(); c != nil {
 		out = append(out, fmt.Sprintf("Last change: %s from %s to %s, %s.", p.KnobTitle(c.Knob), pane.Readable(c.From), pane.Readable(c.To), p.Since(c)))
 	}
@@ -83,25 +100,40 @@ var first = map[knob.Phase]string{
 	knob.Generate: "the first rows are being generated",
 }
 
+// methodName is the kind of method, by its name in the literature.
+func (p *Pane) methodName() string {
+	c := &p.About.Config
+	switch {
+	case !p.Generates():
+		return c.Method
+	case c.Explores():
+		return "An explorer that acts, and an exploiter that is evaluated (MAX)"
+	case c.Has()&knob.UseRollouts != 0:
+		return "Rollouts in a learned model of the task (MBPO)"
+	case c.Has()&knob.UseFit == 0:
+		return "Repeated real rows"
+	case c.Prompted() && p.Effective("relevance").Text != "none":
+		return "Prioritized generative replay (PGR)"
+	}
+	return "Generative replay"
+}
+
 // method says what the run's method does with its data, in words of the screen.
 func (p *Pane) method() string {
 	c, s := &p.About.Config, p.Snap
 	if !p.Generates() {
 		return c.Method + " learns from real rows only: nothing is generated."
 	}
-	name, scores := "Generative replay", ""
+	name, scores := p.methodName(), ""
 	f := p.Effective("relevance").Text
 	prompted := f != "none" && c.Prompted()
 	if prompted {
-		name, scores = "Prioritized generative replay (PGR)", fmt.Sprintf("F (%s) scores the real rows, ", f)
+		scores = fmt.Sprintf("F (%s) scores the real rows, ", f)
 	}
 	rolls := c.Has()&knob.UseRollouts != 0
-	switch {
-	case c.Explores():
-		name, scores = "An explorer that acts, and an exploiter that is evaluated (MAX)", fmt.Sprintf("the explorer learns F (%s) of generated rows, ", f)
+	if c.Explores() {
+		scores = fmt.Sprintf("the explorer learns F (%s) of generated rows, ", f)
 		prompted = prompted && p.Effective("top_fraction").Number < 1
-	case rolls:
-		name = "Rollouts in a learned model of the task (MBPO)"
 	}
 	if s.Synthetic == 0 {
 		text := name + ": " + scores + "nothing is generated yet"
@@ -130,9 +162,10 @@ func (p *Pane) method() string {
 	return text + "."
 }
 
-// Pane is the sentence about the run.
+// Pane is the loop of the run, and sentences about it.
 type Pane struct {
 	*pane.Run
+	watched time.Time // when the newest transition was last asked for
 }
 
 // New makes the pane of a run.
@@ -145,17 +178,43 @@ func (p *Pane) ID() pane.ID { return pane.Sentence }
 func (p *Pane) Tab() string { return string(pane.Sentence) }
 
 // Title is the text in the border of the pane.
-func (p *Pane) Title(w int) (title, note string) { return "IN WORDS", "" }
+func (p *Pane) Title(w int) (title, note string) {
+	title = "THE LOOP"
+	return theme.Longest([]string{title, title + " of " + p.methodName()}, w-8), ""
+}
 
 // Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding { return nil }
 
 // DependsOn are the topics that the pane shows.
-func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
+func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, topic.Generations} }
 
-// Body are the sentences that fit whole, wrapped.
+// watchEvery is the shortest time between two requests for the newest transition: each costs the
+// training some milliseconds.
+const watchEvery = 500 * time.Millisecond
+
+// Poll asks the run for its newest transition, and for its twin, while the pane is shown.
+func (p *Pane) Poll(visible bool) {
+	if !visible || !p.Answers() || p.Dreams() || p.Now().Sub(p.watched) < watchEvery {
+		return
+	}
+	if m := p.Snap.Moment; m != nil && m.Step == p.Snap.Step {
+		return
+	}
+	if p.Lab.Send(event.Watch{}) == nil {
+		p.watched = p.Now()
+	}
+}
+
+// Body is the loop, and below it the sentences that fit whole, wrapped.
 func (p *Pane) Body(w, h int) []string {
-	all := p.sentences()
+	rows := p.loopRows(w, h)
+	return append(p.loop(w, rows), p.words(w, h-rows)...)
+}
+
+// words are what the run does now, and then what there is to say about it.
+func (p *Pane) words(w, h int) []string {
+	all := append([]string{p.now()}, p.news()...)
 	lines := theme.Wrap(p.Spelled(all[0]), w)
 	for n := 2; n <= len(all); n++ {
 		if more := theme.Wrap(p.Spelled(strings.Join(all[:n], " ")), w); len(more) <= h {
