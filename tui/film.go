@@ -28,7 +28,7 @@ func Film(ctx context.Context, about pane.About, events []event.Event, speed, pe
 	if err != nil {
 		return err
 	}
-	m := onPaper(about, played, clock, w, h)
+	m := onPaper(about, played.WithScenes(about.Scenes), clock, w, h)
 	for n := 0; ; n++ {
 		at := time.Duration(float64(n) / perSecond * float64(time.Second))
 		now = begun.Add(at)

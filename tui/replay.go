@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
+	"pgrlab/tui/scenes"
 )
 
 // Replay plays the events of a run through the screen at the speed it is told. It behaves like a
@@ -21,6 +22,8 @@ type Replay struct {
 	dir    string
 	all    []event.Event
 	length time.Duration // from the first event to the last
+
+	scenes *scenes.Reel // nil: there are none
 
 	speed   float64 // seconds of the run per second of the screen
 	at      time.Duration
@@ -45,6 +48,14 @@ func NewReplay(config config.Config, dir string, events []event.Event, speed flo
 	}
 	return &Replay{config: config, dir: dir, all: events, speed: speed, now: now, since: now(),
 		length: events[len(events)-1].Wall.Sub(events[0].Wall)}, nil
+}
+
+// WithScenes makes the replay show scenes of the run too; nil: it has none.
+func (r *Replay) WithScenes(of *scenes.Reel) *Replay {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.scenes, r.last = of, nil
+	return r
 }
 
 // position is how far the replay has come; the caller holds the lock.
@@ -187,7 +198,7 @@ func (r *Replay) Snapshot() *event.Snapshot {
 	default:
 		s.State = event.Running
 	}
-	if r.last != nil && n == r.shown && s.Step == r.last.Step && s.State == r.last.State {
+	if r.scenes == nil && r.last != nil && n == r.shown && s.Step == r.last.Step && s.State == r.last.State {
 		return r.last
 	}
 	r.shown, r.last = n, s
@@ -236,6 +247,7 @@ func (r *Replay) build(n int) *event.Snapshot {
 			s.Err = b.Error
 		}
 	}
+	after := s.Step
 	if n > 0 && n < len(r.all) {
 		a, b := r.all[n-1], r.all[n]
 		if d := b.Wall.Sub(a.Wall); d > 0 {
@@ -258,5 +270,10 @@ func (r *Replay) build(n int) *event.Snapshot {
 		s.NextRefit = settings.RefitEvery - s.Step%settings.RefitEvery
 	}
 	s.Knobs = settings.Values()
+	if at := r.position(); at < r.length {
+		r.scenes.At(at, after, s)
+	} else {
+		r.scenes.End(after, s)
+	}
 	return s
 }

@@ -19,6 +19,7 @@ func Still(about pane.About, events []event.Event, at, w, h int) (string, error)
 	if err != nil {
 		return "", err
 	}
+	shown.WithScenes(about.Scenes)
 	m := onPaper(about, shown, shown.now, w, h)
 	m.Update(polled{})
 	m.readForks()

@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/tui/scenes"
 )
 
 // Lab is what the screen needs from a running experiment.
@@ -54,6 +55,8 @@ type About struct {
 
 	// Replay says that Start returns a *Replay: nothing can be changed.
 	Replay bool
+	// Scenes are what the replay shows beside the journal; nil: there are none.
+	Scenes *scenes.Reel
 	// Again says how a past run is run again, once Start has read its journal; nil: unknown.
 	Again func() string
 	// Ended says that the replay stands at the end of a run that the person at this screen has

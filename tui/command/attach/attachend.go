@@ -19,7 +19,7 @@ import (
 // showEnd shows the end of a run that a person was attached to until the person leaves, and then
 // does what the person wants next.
 func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
-	o, err := end(dir, "the run has ended: q asks what next")
+	o, err := end(d, dir, "the run has ended: q asks what next")
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
 }
 
 // end describes the end of a run to the screen; told stands at the foot of it.
-func end(dir, told string) (tui.Options, error) {
-	o, err := replay.AtEnd(dir)
+func end(d cli.Deps, dir, told string) (tui.Options, error) {
+	o, err := replay.AtEnd(d, dir)
 	o.Ended, o.Told = true, told
 	return o, err
 }

@@ -32,7 +32,7 @@ type serveRequest struct {
 }
 
 // ServeCommand is serve.
-func ServeCommand() *cobra.Command {
+func ServeCommand(d cli.Deps) *cobra.Command {
 	r := serveRequest{address: "127.0.0.1:2222", sessions: 64}
 	c := &cobra.Command{
 		Use:   "serve --keys FILE [RUN...]",
@@ -68,7 +68,7 @@ go on.`,
   ssh -p 2222 HOST status [--json]      like pgrlab ps
   ssh -p 2222 HOST pause [RUN]          pause, resume, checkpoint, park or stop`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error { return r.serve(c, args) },
+		RunE: func(c *cobra.Command, args []string) error { return r.serve(c, d, args) },
 	}
 	f := c.Flags()
 	f.SortFlags = false
@@ -81,7 +81,7 @@ go on.`,
 }
 
 // serve serves until a signal arrives.
-func (r *serveRequest) serve(c *cobra.Command, runs []string) error {
+func (r *serveRequest) serve(c *cobra.Command, deps cli.Deps, runs []string) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (r *serveRequest) serve(c *cobra.Command, runs []string) error {
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
-	d, err := newReception(c, runs)
+	d, err := newReception(c, deps, runs)
 	if err != nil {
 		return err
 	}
@@ -197,13 +197,14 @@ func untilSignal(ctx context.Context, server *sshd.Server) error {
 
 // reception shows visitors the runs that they may see.
 type reception struct {
+	deps    cli.Deps
 	dirs    map[string]bool // run folders; nil: all
 	gallery *sshd.Gallery
 }
 
 // newReception finds the named runs, or all if there are no names.
-func newReception(c *cobra.Command, names []string) (*reception, error) {
-	d := &reception{gallery: sshd.NewGallery()}
+func newReception(c *cobra.Command, deps cli.Deps, names []string) (*reception, error) {
+	d := &reception{deps: deps, gallery: sshd.NewGallery()}
 	if len(names) == 0 {
 		return d, nil
 	}

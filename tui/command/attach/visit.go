@@ -50,7 +50,7 @@ func (d *reception) visit(ctx context.Context, v *sshd.Visit) (said string, err 
 		Output: v.Output, Size: v.Terminal.Size, Environ: v.Terminal.Environ, Name: v.Name + " over ssh",
 		Characters: terminal.CharactersOf(func(name string) string { return v.Terminal.Environ[name] }),
 		Watch:      v.Role == sshd.Watch, Guest: true,
-		Past: func() (tui.Options, error) { return end(dir, "the run has ended: q leaves") },
+		Past: func() (tui.Options, error) { return end(d.deps, dir, "the run has ended: q leaves") },
 	}
 	if v.Terminal.Environ["LANG"] == "" && v.Terminal.Environ["LC_ALL"] == "" && v.Terminal.Environ["LC_CTYPE"] == "" {
 		t.Characters = theme.Unicode // the client has not said; terminals that cannot show it are rare

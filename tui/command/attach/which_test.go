@@ -157,7 +157,7 @@ func TestServedIsWhatWasNamed(t *testing.T) {
 		{at: ".", name: "nowhere", wrong: "serve nowhere: no such run", all: all},
 	} {
 		t.Chdir(filepath.Join(here, c.at))
-		serve := ServeCommand()
+		serve := ServeCommand(cli.Deps{})
 		serve.SetErr(io.Discard)
 		got, err := exactly(serve, c.all, c.name)
 		if c.wrong != "" {

@@ -21,8 +21,8 @@ const (
 )
 
 // film writes a run's screen as it changed, as an asciicast. speed is in seconds of the run per second.
-func (f fileFlags) film(ctx context.Context, name string, speed float64, stderr io.Writer) error {
-	r, err := f.read(name)
+func (f fileFlags) film(ctx context.Context, d cli.Deps, name string, speed float64, stderr io.Writer) error {
+	r, err := f.read(d, name)
 	if err != nil {
 		return err
 	}

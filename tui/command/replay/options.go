@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -14,23 +15,24 @@ import (
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
+	"pgrlab/tui/scenes"
 )
 
 // usualSpeed is in seconds of the run per second.
 const usualSpeed = 60
 
 // AtEnd describes a past run to the screen, whose replay stands at its end.
-func AtEnd(dir string) (tui.Options, error) {
-	return options(dir, usualSpeed, (*tui.Replay).End)
+func AtEnd(d cli.Deps, dir string) (tui.Options, error) {
+	return options(d, dir, usualSpeed, (*tui.Replay).End)
 }
 
 // Options describe a past run to the screen, which plays it from its beginning.
-func Options(dir string, speed float64) (tui.Options, error) {
-	return options(dir, speed, func(*tui.Replay) {})
+func Options(d cli.Deps, dir string, speed float64) (tui.Options, error) {
+	return options(d, dir, speed, func(*tui.Replay) {})
 }
 
 // options describe a past run to the screen; begin prepares the replay.
-func options(dir string, speed float64, begin func(*tui.Replay)) (tui.Options, error) {
+func options(d cli.Deps, dir string, speed float64, begin func(*tui.Replay)) (tui.Options, error) {
 	file := filepath.Join(dir, run.ConfigName)
 	doc, err := run.ReadFile(dir, run.ConfigName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,9 +45,19 @@ func options(dir string, speed float64, begin func(*tui.Replay)) (tui.Options, e
 	if err != nil {
 		return tui.Options{}, err
 	}
+	about := pane.About{Config: config, Folder: dir, Replay: true, References: References(config), Untrained: Untrained(config)}
+	if about.Scenes, err = readScenes(dir); err != nil {
+		return tui.Options{}, err
+	}
+	if about.Scenes != nil {
+		if t, err := d.TaskIn(dir, config.Task, config.Environment); err == nil { // else nothing is drawn
+			about.Draw, about.Names, about.Choices = d.Drawing(t), t.Names, t.Choices
+		}
+	}
 	var events []event.Event // once it has started
+	about.Again = func() string { return Again(dir, events) }
 	return tui.Options{
-		About: pane.About{Config: config, Folder: dir, Replay: true, Again: func() string { return Again(dir, events) }, References: References(config), Untrained: Untrained(config)},
+		About: about,
 		Start: func() (pane.Lab, error) {
 			var err error
 			if events, err = history.ReadJournal(dir); err != nil {
@@ -55,10 +67,27 @@ func options(dir string, speed float64, begin func(*tui.Replay)) (tui.Options, e
 			if err != nil {
 				return nil, err // not r: a nil pointer in an interface is not nil
 			}
-			begin(r)
+			begin(r.WithScenes(about.Scenes))
 			return r, nil
 		},
 	}, nil
+}
+
+// readScenes reads the scenes of a run; nil: it has none.
+func readScenes(dir string) (*scenes.Reel, error) {
+	file, err := run.OpenFile(dir, scenes.FileName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	defer file.Close()
+	reel, err := scenes.Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %s: %w: without that file the journal is played alone", filepath.Join(dir, scenes.FileName), err)
+	}
+	return reel, nil
 }
 
 // References are the results to compare a run with: first those of this program's runs with the

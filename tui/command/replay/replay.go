@@ -41,9 +41,9 @@ player shows on a web page or in a terminal. Neither needs a terminal.`,
 			}
 			switch {
 			case into.picture != "":
-				return into.draw(args[0])
+				return into.draw(d, args[0])
 			case into.cast != "":
-				return into.film(c.Context(), args[0], speed, c.ErrOrStderr())
+				return into.film(c.Context(), d, args[0], speed, c.ErrOrStderr())
 			}
 			if !lines && (!terminal.IsTerminal(c.InOrStdin()) || !terminal.IsTerminal(c.OutOrStdout())) {
 				return cli.Usagef("replay: needs a terminal: ssh -t, or --plain")
@@ -52,7 +52,7 @@ player shows on a web page or in a terminal. Neither needs a terminal.`,
 			if err != nil {
 				return fmt.Errorf("replay: %w", err)
 			}
-			o, err := Options(dir, speed)
+			o, err := Options(d, dir, speed)
 			if err != nil {
 				return err
 			}

@@ -67,7 +67,7 @@ type recorded struct {
 }
 
 // read reads a run.
-func (f fileFlags) read(name string) (r recorded, err error) {
+func (f fileFlags) read(d cli.Deps, name string) (r recorded, err error) {
 	if r.w, r.h, err = f.cells(); err != nil {
 		return r, err
 	}
@@ -75,7 +75,7 @@ func (f fileFlags) read(name string) (r recorded, err error) {
 	if err != nil {
 		return r, fmt.Errorf("replay: %w", err)
 	}
-	o, err := Options(dir, 1)
+	o, err := Options(d, dir, 1)
 	if err != nil {
 		return r, err
 	}
@@ -90,8 +90,8 @@ func (f fileFlags) read(name string) (r recorded, err error) {
 }
 
 // draw writes a picture of a run's screen.
-func (f fileFlags) draw(name string) error {
-	r, err := f.read(name)
+func (f fileFlags) draw(d cli.Deps, name string) error {
+	r, err := f.read(d, name)
 	if err != nil {
 		return err
 	}

@@ -160,6 +160,9 @@ func (s *session) successorArgs(dir string) []string {
 	if s.tensorboard != "" {
 		args = append(args, "--tensorboard", s.tensorboard)
 	}
+	if s.scenes {
+		args = append(args, "--scenes")
+	}
 	return args
 }
 

@@ -26,7 +26,7 @@ import (
 func LabCommand(d cli.Deps) *cobra.Command {
 	var r runflags.Flags
 	var lines bool
-	var tensorboard string
+	var keep copies
 	c := &cobra.Command{
 		Use:   "pgrlab [flags]",
 		Short: "a terminal lab for prioritized generative replay",
@@ -63,7 +63,7 @@ to show within minutes. Where TERM is dumb it cannot ask: --plain starts the dem
 			if err != nil {
 				return orComplete(err, c.ErrOrStderr())
 			}
-			if err := s.streamTo(tensorboard); err != nil {
+			if err := s.keep(keep); err != nil {
 				return err
 			}
 			s.home, s.lines = home, lines
@@ -71,7 +71,7 @@ to show within minutes. Where TERM is dumb it cannot ask: --plain starts the dem
 		},
 	}
 	r.Bind(c)
-	bindTensorBoard(c, &tensorboard)
+	keep.bind(c)
 	c.Flags().BoolVar(&lines, "plain", false, "print lines instead of a screen, for screen readers and logs")
 	return c
 }

@@ -220,7 +220,7 @@ func unseeded(c config.Config) string {
 // open makes the session that was picked, or the replay of a past run.
 func (o *opener) open(c picker.Picks) (tui.Options, error) {
 	if c.Reopen != "" && !c.Resume {
-		return replay.AtEnd(c.Reopen)
+		return replay.AtEnd(o.deps, c.Reopen)
 	}
 	flags := pickFlags(c)
 	if c.Resume {

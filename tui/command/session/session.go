@@ -48,8 +48,9 @@ type session struct {
 	said       []string        // messages about that
 	history    int             // number of earlier events
 
-	tensorboard string // folder of event files; "": none
-	uncopied    error  // why the event file lacks the end of the run, after ended
+	copies
+	uncopied   error // why the event file lacks the end of the run, after ended
+	unrecorded error // why the scenes lack it
 
 	forks forks.Group  // children forked on the screen
 	turns *forks.Turns // of a run that is such a child; nil: it trains without waiting for others
@@ -188,8 +189,9 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	ended := s.ended // a run that is taken back has another channel
 	go func() {
 		defer close(ended)
-		copied := s.copyEvents(l)
+		copied, recorded := s.copyEvents(l), s.recordScenes(l)
 		s.err = l.Run(ctx)
+		recorded()
 		s.uncopied = copied()
 		if err := device.Close(); s.err == nil && err != nil {
 			s.err = fmt.Errorf("close device: %w", err)

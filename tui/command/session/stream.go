@@ -20,22 +20,29 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// bindTensorBoard adds the flag that asks for event files.
-func bindTensorBoard(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "tensorboard", "", "`DIR` write event files for TensorBoard below this folder")
-	cli.SetGroup(c.Flags(), cli.WhereToKeep, "tensorboard")
+// copies are what a run keeps beside its journal.
+type copies struct {
+	tensorboard string // folder of event files; "": none
+	scenes      bool
 }
 
-// streamTo makes the run write event files below a folder; "": none.
-func (s *session) streamTo(root string) error {
-	if root == "" {
+// bind adds the flags that ask for copies.
+func (k *copies) bind(c *cobra.Command) {
+	c.Flags().StringVar(&k.tensorboard, "tensorboard", "", "`DIR` write event files for TensorBoard below this folder")
+	c.Flags().BoolVar(&k.scenes, "scenes", false, "keep for replays what a journal does not have: the agent's poses, dreams, the map")
+	cli.SetGroup(c.Flags(), cli.WhereToKeep, "tensorboard", "scenes")
+}
+
+// keep makes the run keep copies.
+func (s *session) keep(k copies) error {
+	if s.copies = k; k.tensorboard == "" {
 		return nil
 	}
-	if err := cli.MakeFolder(root, "event files"); err != nil {
+	if err := cli.MakeFolder(k.tensorboard, "event files"); err != nil {
 		s.drop()
 		return cli.Usagef("--tensorboard: %v", err)
 	}
-	s.tensorboard = rundir.Absolute(root)
+	s.tensorboard = rundir.Absolute(k.tensorboard)
 	return nil
 }
 

@@ -21,7 +21,7 @@ import (
 // TrainCommand is train.
 func TrainCommand(d cli.Deps) *cobra.Command {
 	var r runflags.Flags
-	var tensorboard string
+	var keep copies
 	var handover, turns bool
 	c := &cobra.Command{
 		Use:   "train [flags]",
@@ -71,14 +71,14 @@ the screen, ctrl-z leaves the run training instead.`,
 			if c.Flags().NFlag() == 0 {
 				fmt.Fprintln(c.ErrOrStderr(), "no flags: this is preset demo; pgrlab train --help says how to choose")
 			}
-			if err := s.streamTo(tensorboard); err != nil {
+			if err := s.keep(keep); err != nil {
 				return err
 			}
 			return s.headless(c.Context(), c.ErrOrStderr())
 		},
 	}
 	r.Bind(c)
-	bindTensorBoard(c, &tensorboard)
+	keep.bind(c)
 	c.Flags().BoolVar(&handover, "handover", false, "take the run over from the process that has it")
 	c.Flags().BoolVar(&turns, forks.TurnsFlag, false, "train in turns with other forks, as the process that started this one grants them")
 	for _, name := range []string{"handover", forks.TurnsFlag} {
@@ -169,6 +169,9 @@ func (s *session) leave(ctx context.Context, p *terminal.Progress) error {
 	p.Drain(s.lab)
 	if s.uncopied != nil {
 		p.Say(fmt.Sprintf("tensorboard: %v: the end of the run is not there", s.uncopied))
+	}
+	if s.unrecorded != nil {
+		p.Say(s.unrecorded.Error())
 	}
 	var signal cli.Signalled
 	var children []string

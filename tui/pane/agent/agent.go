@@ -50,7 +50,7 @@ func (p *Pane) Body(w, h int) []string {
 	s := p.Snap
 	sees := s.Moment != nil && len(s.Moment.Seen) > 0
 	switch {
-	case sees:
+	case sees, p.About.Draw != nil && p.pose() != nil:
 	case p.About.Replay && p.About.Config.Sees():
 		return p.Waiting("a journal holds no frames: what an agent sees is shown while a run goes on", w, h)
 	case p.About.Replay:

@@ -109,7 +109,7 @@ func (m *Pane) Body(w, h int) []string {
 	switch {
 	case m.dreaming():
 		return m.dreamsBody(w, h)
-	case m.About.Replay:
+	case m.About.Replay && m.Snap.Map == nil:
 		return m.Waiting("a journal does not keep where transitions lie", w, h)
 	case len(m.About.Names) < 2:
 		return m.Waiting("the numbers of this observation have no names", w, h)

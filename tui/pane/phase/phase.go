@@ -227,7 +227,7 @@ func (v *Pane) refitLine(w int) string {
 func (v *Pane) batchLine(w int) string {
 	t, s := v.Theme, v.Snap
 	all := s.MixReal + s.MixSynthetic
-	if v.About.Replay {
+	if v.About.Replay && all == 0 {
 		return t.Dim.On(t.Fit("a journal does not keep the mix of a batch", w))
 	}
 	if all == 0 {
