@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pgrlab/core/knob"
 )
 
 //go:embed lessons
 var lessons embed.FS
 
 // lessonNames are the lessons in the order in which lists show them.
-var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics", "noise", "fan", "worth", "ground", "couch", "couch-eco", "dream", "generations"}
+var lessonNames = []string{"pgr", "dormant", "guidance", "reward", "ratio", "dynamics", "noise", "fan", "worth", "ground", "couch", "couch-eco", "dream", "generations"}
 
 // A Lesson explains one thing by what a running lab shows of it. None of its conclusions is written
 // down beforehand: the measurements of its steps decide.
@@ -39,13 +41,20 @@ type Step struct {
 	Wait    *Wait    `toml:"wait"`
 	Keep    []Keep   `toml:"keep"`
 	Reveal  *Reveal  `toml:"reveal"`
-	Hold    bool     `toml:"hold"`    // training waits from here on, until the knobs are restored
+	Hold    bool     `toml:"hold"`    // training waits from here on, or from the phase that the step waits for, until the knobs are restored or a step waits for another phase
 	Restore bool     `toml:"restore"` // restores the knobs that the lesson has set
 }
 
 // Does says whether the step does more than show a text.
 func (s *Step) Does() bool {
 	return s.Ask != "" || len(s.Set) > 0 || s.Stage != "" || s.Wait != nil || s.Restore
+}
+
+// Looks says whether the lesson changes nothing in a run, so that a replay can give it too.
+func (l *Lesson) Looks() bool {
+	return !slices.ContainsFunc(l.Steps, func(s Step) bool {
+		return len(s.Set) > 0 || s.Stage != "" || s.Wait != nil && slices.Contains([]string{"previewed", "forked", "grounded"}, s.Wait.For)
+	})
 }
 
 // A Wait lasts until Count events of a kind have happened since the step was carried out.
@@ -55,8 +64,20 @@ type Wait struct {
 	Ever  bool   `toml:"ever"`  // events before the step count too
 }
 
-// WaitKinds are the kinds of events that a lesson can wait for.
-var WaitKinds = []string{"evaluated", "generated", "previewed", "in_force", "forked", "grounded"}
+// Phase says whether the wait is for a phase of the run.
+func (w *Wait) Phase() bool {
+	if w == nil {
+		return false
+	}
+	_, is := Phases[w.For]
+	return is
+}
+
+// Phases are the phases of a run that a lesson can wait for, by the word for waiting.
+var Phases = map[string]knob.Phase{"collecting": knob.Collect, "scoring": knob.Score, "fitting": knob.Fit, "generating": knob.Generate}
+
+// WaitKinds are the kinds of events that a lesson can wait for: some events, and then Phases.
+var WaitKinds = []string{"evaluated", "generated", "previewed", "in_force", "forked", "grounded", "collecting", "scoring", "fitting", "generating"}
 
 // A Keep remembers a number under a name: the mean of the last measurements of a quantity, or a
 // quantity that is described once at a time.
@@ -69,10 +90,11 @@ type Keep struct {
 // Measurable are the quantities that a lesson can keep. Errors of D_syn, and the error of a
 // constant on the same rows, are those of the newest generation. Returns of forks are those of the
 // last forks that are done, for the changed children and for the others; ground is the return after the
-// single updates of the newest Ground.
+// single updates of the newest Ground. off_high and off_low are the errors of rows of D_syn beside the
+// truth, of the half of higher F and of the other half.
 var Measurable = []string{"return", "dormant", "critic", "q_mean", "bias", "dynamics", "nearest", "outside", "obeyed", "real_rows", "preview_median", "preview_outside",
 	"moved", "bonus", "accuracy", "p90", "entries", "reward_error", "constant_reward", "change", "constant_change", "fork_changed", "fork_control",
-	"dream_next", "dream_far", "dream_held", "imagined", "replayed", "ground"}
+	"dream_next", "dream_far", "dream_held", "imagined", "replayed", "ground", "off_high", "off_low"}
 
 // A Reveal compares two kept numbers with a claim.
 type Reveal struct {

@@ -45,6 +45,18 @@ func (m *Model) GoTo(id pane.ID) tea.Cmd {
 	return nil
 }
 
+// theLoop is what lessons call the layout present, in which the loop is.
+const theLoop = "loop"
+
+// leaveLoop goes back to the layout in which a lesson has begun to show the loop.
+func (m *Model) leaveLoop() {
+	if m.inLesson {
+		m.inLesson = false
+		m.view, m.zoomed = m.viewBefore, false
+		m.Relayout()
+	}
+}
+
 // standsFor is the pane that shows what a pane is about: in a run that learns from frames, the map has
 // the dreams.
 func (m *Model) standsFor(id pane.ID) pane.ID {
@@ -183,6 +195,18 @@ func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 
 // lookAt moves the focus to a quantity's chart or to a pane.
 func (m *Model) lookAt(name string) error {
+	if name == theLoop {
+		if m.view != presentView {
+			m.viewBefore = m.view
+			m.setView(presentView)
+			m.told, m.inLesson = "", true
+		}
+		return nil
+	}
+	m.leaveLoop()
+	if name == "" {
+		return nil
+	}
 	i, ok := charts.QuantityIndex(name)
 	if !ok {
 		return m.commandPane(name)

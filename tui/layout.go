@@ -199,7 +199,7 @@ func fullPlaces(d division) []place {
 func presentPlaces(d division) []place {
 	body := d.h - 2
 	panel, sentence := max(7, body*30/100), 11
-	if d.w < 120 || body < 34 { // the loop is two lines there
+	if d.w < 136 || body < 34 { // the loop is two lines there
 		panel, sentence = max(6, body*26/100), 7
 	}
 	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-sentence), rows(pane.Sentence, sentence), rows(d.panel, panel))

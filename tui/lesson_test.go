@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -14,6 +15,7 @@ import (
 	"pgrlab/presets"
 	"pgrlab/tui/lesson"
 	"pgrlab/tui/pane"
+	"pgrlab/tui/scenes"
 )
 
 // goOn presses what the lesson asks for, or lets the run continue.
@@ -22,6 +24,9 @@ func (s *screen) goOn() {
 	case l.Part == lesson.Awaiting && l.Step().Wait != nil && l.Step().Wait.For == "grounded":
 		s.press("G")
 		s.fake.grounded(320 - 100*float64(l.At))
+		s.Update(polled{})
+	case l.Part == lesson.Awaiting && l.Step().Wait.Phase():
+		s.fake.setPhase(presets.Phases[l.Step().Wait.For], 40, 100)
 		s.Update(polled{})
 	case l.Part == lesson.Awaiting:
 		s.fake.advance(500)
@@ -125,6 +130,100 @@ func TestRevealIsComputed(t *testing.T) {
 	if all := strings.Join(frames, "\n"); !strings.Contains(all, "The median F went from 0.700 to 0.700: no clear pull") || !strings.Contains(all, "You said: rises.") {
 		t.Errorf("no computed reveal in\n%s", frames[len(frames)-1])
 	}
+}
+
+// The lesson on what PGR is shows the loop in each phase, holds the run there, puts the layout back,
+// and changes nothing.
+func TestLessonOnWhatPGRIs(t *testing.T) {
+	s := running(t, 160, 45, 21_000)
+	s.fake.dreamt = fakeTruths(event.MostDreams, 21_000)
+	s.fake.publish()
+	s.typeLine("lesson pgr")
+	s.contains(t, "THE LOOP of Prioritized generative replay", "LESSON what PGR is")
+	all := strings.Join(s.goThrough(t), "\n")
+	for _, want := range []string{"▸ real rows", "▸ F curiosity", "▸ generator", "▸ synthetic rows", "DREAMS", "You said: yes, more wrong.", "‖ PAUSED", "is off by 0."} {
+		if !strings.Contains(all, want) {
+			t.Errorf("it never shows %q", want)
+		}
+	}
+	if s.view != focusView || s.Paused() || strings.Contains(s.View(), "THE LOOP") {
+		t.Errorf("at its end the layout is %v, the run paused %v", s.view, s.Paused())
+	}
+	for _, c := range s.fake.commands {
+		if _, sets := c.(event.SetKnob); sets {
+			t.Errorf("it sets %+v", c)
+		}
+	}
+	s.typeLine("lesson pgr")
+	s.press("enter", "esc")
+	if s.lessons.Lesson != nil || s.view != focusView || s.Paused() {
+		t.Errorf("left, the layout is %v, the run paused %v", s.view, s.Paused())
+	}
+}
+
+// stillLab is a run that stands still.
+type stillLab struct{ now *event.Snapshot }
+
+func (l stillLab) Snapshot() *event.Snapshot { return l.now }
+func (l stillLab) Send(event.Command) error  { return nil }
+
+// recording is a replay with a scene of each phase, by a screen at its beginning.
+func recording(t *testing.T) *screen {
+	t.Helper()
+	live := running(t, 160, 45, 24_000)
+	live.fake.dreamt = fakeTruths(event.MostDreams, 24_000)
+	events := live.fake.events
+	var kept strings.Builder
+	first, last := events[0].Wall, events[len(events)-1].Wall
+	r, err := scenes.NewRecorder(&kept, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range []knob.Phase{knob.Collect, knob.Score, knob.Fit, knob.Generate, knob.Collect} {
+		live.fake.setPhase(p, 40, 100)
+		now := *live.fake.Snapshot()
+		now.Time = last.Add(time.Duration(i-6) * time.Second)
+		if err := r.Look(stillLab{&now}, now.Time); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reel, err := scenes.Read(strings.NewReader(kept.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScreen(t, 160, 45, func(o *Options) { o.Replay, o.Scenes, o.Draw = true, reel, stripes })
+	played, err := NewReplay(fakeConfig(), "x", events, 1, func() time.Time { return s.clock })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Update(started{lab: played.WithScenes(reel)})
+	return s
+}
+
+// A recording gives the lessons that only look: it goes to each phase. Without scenes, and with lessons that
+// set knobs, the screen says what they need.
+func TestARecordingGivesLessons(t *testing.T) {
+	s := recording(t)
+	s.press("T")
+	s.contains(t, "They go to moments of this recording", "what PGR is", "what ω does: sets knobs: needs a run")
+	s.press("1")
+	all := ""
+	for range 60 {
+		if s.lessons.Lesson == nil {
+			break
+		}
+		s.press(map[bool]string{true: "1", false: "enter"}[s.lessons.Lesson.Step().Ask != "" && s.lessons.Lesson.Part == lesson.Reading])
+		s.Update(polled{})
+		all += s.View()
+	}
+	for _, want := range []string{"▸ real rows", "▸ F curiosity", "▸ generator", "▸ synthetic rows", "LIES", "You said: yes, more wrong."} {
+		if !strings.Contains(all, want) {
+			t.Errorf("it never shows %q", want)
+		}
+	}
+	s.contains(t, "lesson over, what PGR is")
+	s.typeLine("lesson ground")
+	s.contains(t, "it sets knobs, and this is a replay")
 }
 
 // The errors of D_syn are shown beside those of a constant, and forks show whether D_syn helped.

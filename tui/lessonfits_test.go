@@ -49,7 +49,7 @@ func TestLessonsSumUp(t *testing.T) {
 	s := running(t, 160, 45, 21_000)
 	s.typeLine("lesson guidance")
 	s.goThrough(t)
-	s.contains(t, "lesson over, what ω does: ", "of 2 claims held", "T goes on with: what a dormant neuron is")
+	s.contains(t, "lesson over, what ω does: ", "of 2 claims held", "T goes on with: what PGR is")
 	if v, staged := s.steering.Staged["guidance"]; !staged || v.Number != 4 {
 		t.Errorf("staged: %v", s.steering.Staged)
 	}

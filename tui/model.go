@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -41,12 +42,14 @@ type Model struct {
 	returned bool    // the focus came back to a pane that fills the screen
 	zoomed   bool
 
-	told     string // one line at the foot, shown until the next key
-	entry    *pane.Entry
-	dialog   *pane.Dialog
-	mouse    bool
-	later    tea.Cmd // started after the current message
-	startErr error
+	told       string // one line at the foot, shown until the next key
+	inLesson   bool   // a lesson has put the screen into the layout present, to show the loop
+	viewBefore view   // the layout before that
+	entry      *pane.Entry
+	dialog     *pane.Dialog
+	mouse      bool
+	later      tea.Cmd // started after the current message
+	startErr   error
 
 	drawn
 }
@@ -74,6 +77,7 @@ func New(o Options) *Model {
 		r = theme.NewRenderer(out, environment{})
 	}
 	s := o.settings()
+	s.Layout = cmp.Or(o.Layout, s.Layout)
 	m := assemble(&pane.Run{Theme: theme.New(r, o.Characters), Now: o.clock()}, s)
 	m.options, m.environ = o, environment{}
 	kept := loadMemory(o.Home)

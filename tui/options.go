@@ -31,6 +31,8 @@ type Options struct {
 	Leave <-chan struct{}
 	// Told stands at the foot of the first frame.
 	Told string
+	// Layout is focus, full or present; "": as the settings say.
+	Layout string
 	// Refresh is the most times a second that the screen polls the run; 0: as the settings say.
 	Refresh float64
 	// Pictures is one of PictureChoices; "": as the settings say.

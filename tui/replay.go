@@ -109,6 +109,25 @@ func (r *Replay) Seek(by float64) {
 	r.last = nil
 }
 
+// Reach moves to the middle of the next time in a phase, as scenes have it; false: there is none.
+func (r *Replay) Reach(p knob.Phase) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	from := r.position()
+	to, found := r.scenes.Next(p, from)
+	if !found || to > r.length {
+		return false
+	}
+	if to < from {
+		r.rewinds++
+	}
+	if r.at = to; !r.since.IsZero() {
+		r.since = r.now()
+	}
+	r.last = nil
+	return true
+}
+
 // End moves to the end.
 func (r *Replay) End() {
 	r.mu.Lock()

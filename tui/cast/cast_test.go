@@ -99,7 +99,7 @@ func TestTheCastOfARun(t *testing.T) {
 		}
 	}
 	last := events[len(events)-1].Time
-	if all := strings.Join(screen, "\n"); len(events) < 10 || !strings.Contains(screen[0], "DONE") || !strings.Contains(all, "315 ± 154 over 10 episodes") || last < 4+3 || last > 5+3 {
+	if all := strings.Join(screen, "\n"); len(events) < 10 || !strings.Contains(screen[0], "DONE") || !strings.Contains(all, "403 ± 29 over 10 episodes") || last < 4+3 || last > 5+3 {
 		t.Errorf("%d events, the last at %v:\n%s", len(events), last, all)
 	}
 }

@@ -52,6 +52,8 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 			}
 		}
 		return meanOf(returns)
+	case "off_high", "off_low":
+		return meanOf(x.off(k.Of == "off_high"))
 	case "real_rows":
 		return one(float64(x.Snap.MixReal))
 	case "preview_median", "preview_outside":
@@ -72,6 +74,24 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 		last = append(last, s.Y)
 	}
 	return meanOf(last)
+}
+
+// off are the errors of the rows of D_syn beside the truth: of the half of higher F, or of the other half.
+func (x *Lessons) off(high bool) (all []float64) {
+	d := x.Snap.Dreamt
+	if d == nil {
+		return nil
+	}
+	rows := d.Rows[len(d.Rows)/2:]
+	if high {
+		rows = d.Rows[:len(d.Rows)/2]
+	}
+	for _, r := range rows {
+		if r.Truth != nil && !math.IsNaN(r.Truth.Off) {
+			all = append(all, r.Truth.Off)
+		}
+	}
+	return all
 }
 
 // lacking says why the preview that the step waited for has no F to measure; "" if it has one.

@@ -71,7 +71,8 @@ type Forks interface {
 	Returns() (changed, control []float64, seen int)
 }
 
-// New gives lessons by steering the run: look moves the focus to a quantity or a pane, stage stages
+// New gives lessons by steering the run: look moves the focus to a quantity, a pane or the loop, and
+// with "" from the loop to the layout of before; stage stages
 // a knob, inspecting says whether esc first removes a cursor.
 func New(s *steer.Steering, look, stage func(string) error, inspecting func() bool, forks Forks) *Lessons {
 	return &Lessons{Steering: s, look: look, stageText: stage, inspecting: inspecting, forks: forks, gone: map[string]bool{}}
@@ -85,19 +86,14 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 	if x.Lesson != nil {
 		return x.leaveLesson()
 	}
-	if x.About.Replay {
-		x.Tell("lessons steer a run, and this is a replay: pgrlab, then T")
-		return nil
-	}
-	if !x.MayDrive() {
-		x.Tell(pane.ErrWatchOnly.Error())
-		return nil
-	}
-	if x.Lab == nil || x.Ended() {
-		x.Tell("lessons need a run that goes on: pgrlab, then T")
+	if err := x.begins(); err != nil {
+		x.Tell(err.Error())
 		return nil
 	}
 	d := &pane.Dialog{Title: "lessons", Lines: []string{"They set knobs of this run and put them back; the run counts as touched."}}
+	if x.About.Replay {
+		d.Lines = []string{"They go to moments of this recording; lessons that set knobs need a run."}
+	}
 	var others []string
 	for _, l := range x.listed() {
 		if missing, err := x.lessonFits(l); err != nil {
@@ -115,10 +111,25 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 	return nil
 }
 
+// begins returns an error if no lesson can be given now.
+func (x *Lessons) begins() error {
+	switch {
+	case x.About.Replay && x.About.Scenes == nil:
+		return errors.New("lessons steer a run, and this is a replay: pgrlab, then T")
+	case !x.About.Replay && !x.MayDrive():
+		return pane.ErrWatchOnly
+	case x.Lab == nil, x.Ended() && !x.About.Replay:
+		return errors.New("lessons need a run that goes on: pgrlab, then T")
+	}
+	return nil
+}
+
 // lessonFits returns an error if the run lacks what a lesson is about, which missing says in a few words.
 func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 	c := &x.About.Config
 	switch {
+	case x.About.Replay && !l.Looks():
+		return "sets knobs: needs a run", fmt.Errorf("lesson %s: it sets knobs, and this is a replay: begin it in a run, with pgrlab, then T", l.Name)
 	case l.Dreams && !c.Dreams():
 		return "needs data without an agent: pgrlab dream", fmt.Errorf("lesson %s: this run has an agent: begin it in pgrlab dream", l.Name)
 	case !l.Dreams && c.Dreams():
@@ -152,14 +163,19 @@ func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 
 // CommandLesson begins the lesson of the given name.
 func (x *Lessons) CommandLesson(name string) error {
-	if err := x.Fixed(); err != nil {
-		return err
+	if !x.About.Replay {
+		if err := x.Fixed(); err != nil {
+			return err
+		}
+		if x.Ended() {
+			return event.ErrEnded
+		}
 	}
 	if x.Lab == nil || x.Snap == nil {
 		return errors.New("lesson: the run has not begun: wait for its first steps")
 	}
-	if x.Ended() {
-		return event.ErrEnded
+	if err := x.begins(); err != nil {
+		return err
 	}
 	for _, l := range presets.Lessons() {
 		if l.Name == name {
@@ -231,6 +247,9 @@ func (x *Lessons) doStep() {
 // carryOut sets, puts back or stages what a step says, up to the first refusal.
 func (x *Lessons) carryOut(s presets.Step) error {
 	clear(x.Staged)
+	if s.Wait.Phase() {
+		return x.reach(presets.Phases[s.Wait.For]) // it is held there
+	}
 	if s.Hold {
 		if err := x.hold(); err != nil {
 			return err
@@ -281,11 +300,14 @@ func (x *Lessons) Poll() {
 		x.Changed()
 		return
 	}
+	if s := l.Step(); s.Hold && s.Wait.Phase() {
+		x.Report(x.hold())
+	}
 	for _, k := range l.Step().Keep {
 		l.kept[k.Name] = x.measureNow(k)
 	}
-	if l.At+1 == len(l.Steps) {
-		l.Part = Revealed // the person closes the lesson
+	if l.At+1 == len(l.Steps) || l.Step().Wait.Phase() {
+		l.Part = Revealed // the person goes on, or closes the lesson
 		x.Relayout()
 		return
 	}
@@ -345,6 +367,7 @@ func (x *Lessons) leaveLesson() tea.Cmd {
 		x.release()
 		l := x.Lesson
 		x.Lesson = nil
+		x.Report(x.look(""))                              // the layout is that of before
 		if l.At+1 == len(l.Steps) && l.Part == Revealed { // what it staged last stays for the person to apply
 			x.gone[l.Name] = true
 			x.Tell(x.summary(l))

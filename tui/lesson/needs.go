@@ -13,7 +13,7 @@ import (
 // takes is how many env steps of the run a lesson takes from now on: those until the last
 // evaluation or generation that it waits for. It is math.MaxInt if no refit will come.
 func (x *Lessons) takes(l presets.Lesson) int {
-	if x.Snap == nil || x.About.Config.Dreams() { // a generation comes when it is asked for
+	if x.Snap == nil || x.About.Replay || x.About.Config.Dreams() { // a generation comes when it is asked for
 		return 0
 	}
 	at := x.Snap.Step
@@ -59,7 +59,7 @@ func (x *Lessons) refitAfter(step int) int {
 
 // short says why the run is too short for a lesson; "": it is not.
 func (x *Lessons) short(l presets.Lesson) string {
-	if x.Snap == nil {
+	if x.Snap == nil || x.About.Replay {
 		return ""
 	}
 	left, takes := x.Snap.Steps-x.Snap.Step, x.takes(l)

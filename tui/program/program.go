@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"pgrlab/docs/demo"
 	"pgrlab/envs/mujoco"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
@@ -41,12 +42,13 @@ func deps(started *programs) cli.Deps {
 		TryGPU:    tryGPU,
 		WatchGPU:  watchGPU,
 
-		Screen:  tui.Run,
-		Trace:   trace,
-		View:    view,
-		Ground:  ground,
-		Kernels: kernels,
-		Physics: physics,
+		Screen:    tui.Run,
+		Trace:     trace,
+		Recording: demo.Run,
+		View:      view,
+		Ground:    ground,
+		Kernels:   kernels,
+		Physics:   physics,
 
 		Embedded: cli.Embedded{Version: mujoco.Version, SHA256: mujoco.Checksum, Size: mujoco.EmbeddedSize()},
 	}

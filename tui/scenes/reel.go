@@ -105,22 +105,26 @@ func (r *Reel) time(i int) time.Duration {
 	return time.Duration(float64(r.all[i].Wall) * float64(time.Second))
 }
 
-// Next is the first time after at when the run is in a phase, or the first one of all if there is
-// none after at.
+// Next is the middle of the first time after at that the run is in a phase, or of the first one of all
+// if there is none after at.
 func (r *Reel) Next(p knob.Phase, at time.Duration) (time.Duration, bool) {
 	if r == nil {
 		return 0, false
 	}
 	first := time.Duration(-1)
-	for i := range r.all {
-		if knob.Phase(r.all[i].Phase) != p {
-			continue
+	for i := 0; i < len(r.all); {
+		end := i + 1
+		for end < len(r.all) && r.all[end].Phase == r.all[i].Phase {
+			end++
 		}
-		if t := r.time(i); t > at {
-			return t, true
-		} else if first < 0 {
-			first = t
+		if knob.Phase(r.all[i].Phase) == p {
+			if middle := r.time((i + end - 1) / 2); r.time(i) > at {
+				return middle, true
+			} else if first < 0 {
+				first = middle
+			}
 		}
+		i = end
 	}
 	return first, first >= 0
 }

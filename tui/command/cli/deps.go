@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -47,6 +48,8 @@ type Deps struct {
 	Screen func(ctx context.Context, o tui.Options) (tui.Outcome, error)
 	// Trace writes a task's observations and rewards as JSON lines.
 	Trace func(ctx context.Context, w io.Writer, t task.Task, r TraceRequest) error
+	// Recording is the folder of a recorded run, for demo; nil: there is none.
+	Recording fs.FS
 	// View makes a View that draws a task.
 	View func(t task.Task) (View, error)
 	// Ground says what part of a View's pictures shows a task's ground: see pane.Ground. It returns

@@ -195,10 +195,9 @@ func (p *Pane) strip(d *event.Dreamt, w int) string {
 	var b strings.Builder
 	lie, known := 0, 0
 	for i, r := range d.Rows {
-		cell, ink := t.Glyphs.Ring, t.Faint
+		cell, ink := "?", t.Faint
 		switch {
 		case r.Truth == nil || math.IsNaN(r.Truth.Off):
-			cell = "?"
 		case r.Truth.Off >= lies:
 			cell, ink = t.Glyphs.Cross, t.Bad
 			lie, known = lie+1, known+1

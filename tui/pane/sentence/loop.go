@@ -15,7 +15,7 @@ import (
 // else as two lines.
 const (
 	boxRows      = 5 // a border above, three lines, a border below
-	boxLeast     = 18
+	boxLeast     = 22
 	arrowColumns = 5
 	stripRows    = 2
 	stripLeast   = 12
