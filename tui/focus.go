@@ -53,6 +53,9 @@ func (m *Model) leaveLoop() {
 	if m.inLesson {
 		m.inLesson = false
 		m.view, m.zoomed = m.viewBefore, false
+		if m.focus == pane.Sentence {
+			m.focus = pane.Knobs
+		}
 		m.Relayout()
 	}
 }
@@ -200,6 +203,9 @@ func (m *Model) lookAt(name string) error {
 			m.viewBefore = m.view
 			m.setView(presentView)
 			m.told, m.inLesson = "", true
+		}
+		if m.Relayout(); m.layout.kind == tabbed { // a lesson leaves no room for more
+			m.GoTo(pane.Sentence)
 		}
 		return nil
 	}

@@ -154,6 +154,9 @@ func TestLessonOnWhatPGRIs(t *testing.T) {
 			t.Errorf("it sets %+v", c)
 		}
 	}
+	small := running(t, 80, 24, 21_000)
+	small.typeLine("lesson pgr")
+	small.contains(t, "THE LOOP of Prioritized generative replay", "▸ F curiosity", "LESSON what PGR is")
 	s.typeLine("lesson pgr")
 	s.press("enter", "esc")
 	if s.lessons.Lesson != nil || s.view != focusView || s.Paused() {

@@ -80,6 +80,9 @@ func New(o Options) *Model {
 	s.Layout = cmp.Or(o.Layout, s.Layout)
 	m := assemble(&pane.Run{Theme: theme.New(r, o.Characters), Now: o.clock()}, s)
 	m.options, m.environ = o, environment{}
+	if m.view == presentView && o.Replay && o.Scenes != nil && o.Draw != nil {
+		m.focus = pane.Agent // knobs are of no use there
+	}
 	kept := loadMemory(o.Home)
 	*m.palette.memory = *kept
 	if keys, err := rebind(m.keysTable(), s.Keys); err == nil {
