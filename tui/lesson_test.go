@@ -156,7 +156,7 @@ func TestLessonOnWhatPGRIs(t *testing.T) {
 	}
 	small := running(t, 80, 24, 21_000)
 	small.typeLine("lesson pgr")
-	small.contains(t, "THE LOOP of Prioritized generative replay", "▸ F curiosity", "LESSON what PGR is")
+	small.contains(t, "THE LOOP of Prioritized generative replay", "▸ F curiosity", "REAL ROWS", "LESSON what PGR is")
 	s.typeLine("lesson pgr")
 	s.press("enter", "esc")
 	if s.lessons.Lesson != nil || s.view != focusView || s.Paused() {

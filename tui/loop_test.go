@@ -40,7 +40,7 @@ func TestTheLoopChangesWithThePhase(t *testing.T) {
 		s.contains(t, append(want, "24,000 lived through", "100,000 dreamt", "its return is 425 ± 22")...)
 	}
 	narrow := looped(t, 80, 24, knob.Fit, nil)
-	narrow.contains(t, "● generator", "40%", "rows are buried in noise")
+	narrow.contains(t, "● GENERATOR", "40%", "rows are buried in noise")
 }
 
 // What flows goes on with the run's own work and stands still with it.
@@ -119,9 +119,9 @@ func TestLoopsOfMethods(t *testing.T) {
 			if got := strings.Join(parts, " "); got != c.parts {
 				t.Errorf("%s: %s", name, got)
 			}
-			s.contains(t, "THE LOOP", "real", "batch")
+			s.contains(t, "THE LOOP")
 			if size.w > 80 {
-				s.contains(t, c.title)
+				s.contains(t, c.title, "real", "batch")
 			}
 			for _, l := range s.pane(pane.Sentence).(*sentence.Pane).Body(size.w-4, 9) {
 				if strings.Contains(l, "%!") {

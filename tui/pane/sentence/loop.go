@@ -299,8 +299,8 @@ func (p *Pane) strip(w int) []string {
 			name = short
 		}
 		ink := t.Dim
-		if s.active {
-			ink = t.TitleFocus
+		if s.active { // seen without colours too
+			ink, name = t.TitleFocus, strings.ToUpper(name)
 		}
 		arrow := "  "
 		if i > 0 {

@@ -28,7 +28,7 @@ func (p *Pane) now() string {
 	case p.Ended():
 		return "The run is over."
 	case p.Paused() && !p.About.Replay:
-		return "The run stands still: space goes on."
+		return "Paused. " + p.doing()
 	case s.State == event.Ready:
 		return "The run waits for a change, which makes the next generation."
 	}
