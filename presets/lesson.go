@@ -90,8 +90,8 @@ type Keep struct {
 // Measurable are the quantities that a lesson can keep. Errors of D_syn, and the error of a
 // constant on the same rows, are those of the newest generation. Returns of forks are those of the
 // last forks that are done, for the changed children and for the others; ground is the return after the
-// single updates of the newest Ground. off_high and off_low are the errors of rows of D_syn beside the
-// truth, of the half of higher F and of the other half.
+// single updates of the newest Ground. off_high and off_low are the geometric means
+// of the errors of rows of D_syn beside the truth, of the half of higher F and of the other half.
 var Measurable = []string{"return", "dormant", "critic", "q_mean", "bias", "dynamics", "nearest", "outside", "obeyed", "real_rows", "preview_median", "preview_outside",
 	"moved", "bonus", "accuracy", "p90", "entries", "reward_error", "constant_reward", "change", "constant_change", "fork_changed", "fork_control",
 	"dream_next", "dream_far", "dream_held", "imagined", "replayed", "ground", "off_high", "off_low"}

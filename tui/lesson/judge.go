@@ -53,7 +53,7 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 		}
 		return meanOf(returns)
 	case "off_high", "off_low":
-		return meanOf(x.off(k.Of == "off_high"))
+		return typical(x.off(k.Of == "off_high"))
 	case "real_rows":
 		return one(float64(x.Snap.MixReal))
 	case "preview_median", "preview_outside":
@@ -159,6 +159,17 @@ const (
 	held
 	didNotHold
 )
+
+// typical is the geometric mean of errors, which a few large ones do not carry away, with its standard
+// error. An error of 0 counts as a thousandth.
+func typical(errors []float64) measured {
+	logs := make([]float64, len(errors))
+	for i, v := range errors {
+		logs[i] = math.Log(math.Max(v, 1e-3))
+	}
+	m := meanOf(logs)
+	return measured{value: math.Exp(m.value), err: math.Exp(m.value) * m.err}
+}
 
 // judge compares a claim with two numbers. A difference counts if it exceeds two of its standard
 // errors and the share of the first number that the lesson asks for; between forks, if their own test

@@ -30,3 +30,17 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// The typical error is the geometric mean, with the standard error that its logarithms have.
+func TestTypicalErrors(t *testing.T) {
+	m := typical([]float64{0.1, 10})
+	if math.Abs(m.value-1) > 1e-12 || math.Abs(m.err-math.Log(10)) > 1e-12 {
+		t.Errorf("%+v", m)
+	}
+	if m := typical([]float64{0}); m.value != 1e-3 && math.Abs(m.value-1e-3) > 1e-12 || m.err != 0 {
+		t.Errorf("no error: %+v", m)
+	}
+	if m := typical(nil); !math.IsNaN(m.value) {
+		t.Errorf("of none: %+v", m)
+	}
+}
