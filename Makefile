@@ -45,11 +45,11 @@ CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binar
 # the detector. Left out are the binary's tests, which take eight minutes with the detector and wait
 # for processes, most of which run without it; the emulated GPU, whose driver and interpreter have
 # tests of their own; the physics, which is one goroutine for each environment; the seeds of fuzz
-# tests, which read files on one goroutine; and tests that resume a run from many places: they
+# tests, which read files on one goroutine; and tests that begin, cut or resume a run many times: they
 # compute the same parts again and again, of which other tests have each once.
 STARTS   := ^[[:space:]]*go (func|[a-zA-Z.]+[(])|[.]Go[(]|AfterFunc[(]
 RACE     = $(filter-out ./tui/program ./core/device/cuda ./core/device/cuda/kernel/gen ./envs,$(patsubst %/,./%,$(sort $(dir $(shell grep -rlE --include='*.go' --exclude='*_test.go' '$(STARTS)' core envs tui)))))
-UNRACED  := ^Fuzz|From(Every)?Borders?$$|ManyRowsGoOn$$|OfFramesGoesOn$$|EveryLearnerGoesOn$$
+UNRACED  := ^Fuzz|From(Every)?Borders?$$|ManyRowsGoOn$$|OfFramesGoesOn$$|EveryLearnerGoesOn$$|OutlivesItsPower$$|MembersAreRunsOfTheirSeeds$$|RepeatedFromItsJournal$$|MemoryForecast$$|SizeOfACheckpointIsKnownBefore$$|ChangeIsNotMade$$|ChangeIsThePersons$$
 
 # make test runs go vet itself, so go test need not run it again for each package, nor make lint
 # beside it with VET=true. A busy machine may take longer than the ten minutes that go test allows a
