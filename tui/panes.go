@@ -46,7 +46,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.events = events.New(r, kept)
 	m.system = system.New(r)
 	m.runs = runs.New(r)
-	m.fans = fans.New(m.steering)
+	m.fans = fans.New(m.steering, func() (int, bool) { return m.charts.Cursor, m.charts.CursorOn })
 	m.whatIf = whatif.New(r)
 	m.sentence = sentence.New(r)
 	m.panes = m.table()

@@ -34,7 +34,7 @@ func TestWhatForksTake(t *testing.T) {
 		{"two threads, nothing measured", false, 90 * time.Second, 2, false, []string{"about 48s", "more if one thread is slower"}},
 		{"nothing known", false, 0, 1, false, []string{"They give way to this run. 4 with, 4 without"}},
 	} {
-		p := New(&steer.Steering{Run: &pane.Run{Snap: &event.Snapshot{Step: 100, Steps: 1000, State: event.Running, ETA: test.eta}, About: &pane.About{Config: c}}})
+		p := New(&steer.Steering{Run: &pane.Run{Snap: &event.Snapshot{Step: 100, Steps: 1000, State: event.Running, ETA: test.eta}, About: &pane.About{Config: c}}}, nil)
 		p.About.Pace = func() pane.ForkPace {
 			return pane.ForkPace{AtATime: 4, Beside: 2, Paused: 4, Threads: test.threads, Start: 2 * time.Second, OnGPU: test.gpu}
 		}

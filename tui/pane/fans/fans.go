@@ -23,6 +23,7 @@ import (
 // Pane is the forks of the run.
 type Pane struct {
 	*steer.Steering
+	cursor   func() (step int, on bool)
 	saving   *forkGroup // waits for its checkpoint
 	Groups   []forkGroup
 	NextAt   time.Time // when to read the forks' journals next
@@ -31,7 +32,11 @@ type Pane struct {
 }
 
 // New makes the pane of the run that s steers.
-func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
+//
+// cursor is where the person has put the cursor of the charts, and whether it is on.
+func New(s *steer.Steering, cursor func() (step int, on bool)) *Pane {
+	return &Pane{Steering: s, cursor: cursor}
+}
 
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.Fan }

@@ -63,8 +63,21 @@ func (p *Pane) OpenFork() tea.Cmd {
 			plan.Set = append(plan.Set, p.setting(k, v.String()))
 		}
 	}
-	return p.askFan("fan: "+p.StagedText(), plan,
-		aboutChange)
+	title, about := p.here(&plan, "fan: "+p.StagedText(), aboutChange)
+	return p.askFan(title, plan, about)
+}
+
+// here makes a plan begin where the cursor of the charts stands, if it is on and not at the newest
+// evaluation, and says so.
+func (p *Pane) here(plan *pane.ForkPlan, title, about string) (string, string) {
+	step, on := p.cursor()
+	n := len(p.History.Evaluations)
+	if !on || n == 0 || step >= p.History.Evaluations[n-1].Step {
+		return title, about
+	}
+	plan.At = step
+	at := format.Count(step)
+	return title + " at " + at, about + " They begin at the last checkpoint that was kept at or before " + at + ", where the cursor stands."
 }
 
 // setting is a knob with its value for a fork: in force from the fork on.
@@ -89,8 +102,10 @@ func (p *Pane) fixed() error {
 
 // OpenPlacebo asks for children that differ only in their random streams.
 func (p *Pane) OpenPlacebo() tea.Cmd {
-	return p.askFan("placebo forks", pane.ForkPlan{},
+	plan := pane.ForkPlan{}
+	title, about := p.here(&plan, "placebo forks",
 		"Nothing is changed but the random numbers; half of the forks are called changed. How far they come apart happens by itself, and the test must not see a difference: it does in 3 of 100 such cases.")
+	return p.askFan(title, plan, about)
 }
 
 // commandConfirm is ":confirm": the schedule of a run that was changed against none.
