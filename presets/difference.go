@@ -69,6 +69,7 @@ func settingOf(settings, other map[string]string, key string) string {
 var judging = []string{
 	"environment.observation", // follows from the learner
 	"seed", "members", "steps", "device", "lanes", "generator.slice",
+	"generator.roll", // without a change by hand nothing depends on it
 	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
 	"evaluation.analyse_every", "evaluation.keep_every",
 }
@@ -112,6 +113,7 @@ var before = map[string]string{
 	"disagreement.every":              "0",
 	"disagreement.warmup":             "500",
 	"generator.noise_share":           "0.0",
+	"generator.roll":                  "0",
 	"generator.noise_std":             "0.0",
 	"generator.ensemble.members":      "7",
 	"generator.ensemble.elites":       "5",

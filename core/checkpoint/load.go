@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -24,7 +25,8 @@ type Into struct {
 	Loop    func(*Loop)       // receives the validated state that belongs to no member
 	Tell    func(text string) // reports a step that takes long; may be nil
 
-	at knob.Position // where the run was saved
+	at    knob.Position // where the run was saved
+	calls int           // made of the generator in the generation under way
 }
 
 // Load loads the checkpoint at path, of the run in folder dir. remarks are for the user.
@@ -150,7 +152,7 @@ func (i *Into) loadLoop(r io.Reader) error {
 	if err := i.validate(s); err != nil {
 		return fmt.Errorf("is damaged: %w", err)
 	}
-	i.at = s.Position
+	i.at, i.calls = s.Position, cmp.Or(s.Loop.Calls, s.Position.I) // some were saved before calls were counted
 	i.Loop(s)
 	for k, m := range i.Members {
 		if err := m.Restore(s.Members[k], s.Loop.Settings.Relevance); err != nil {

@@ -40,6 +40,9 @@ type Counters struct {
 	Refits      uint64
 	Generations uint64
 	Generating  generative.GenKnobs
+	Calls       int // made in the last generation begun
+	OfCalls     int // units of its phase
+	Next        int // env step with its next chunk, if some are in force; else 0
 	Fitted      bool
 	FittedTo    uint64
 	Asked       inspect.Prompts

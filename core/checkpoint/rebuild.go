@@ -34,7 +34,7 @@ func (i *Into) remake(name string, d run.Data, dir string) (remarks []string, er
 	}
 	same := true
 	if name == m.Named(replica.SectionFresh) {
-		err = m.Synthesis.RebuildFresh(spec, i.at.I)
+		err = m.Synthesis.RebuildFresh(spec, i.calls)
 	} else {
 		same, err = m.Synthesis.Rebuild(spec)
 	}
@@ -50,7 +50,7 @@ func (i *Into) remake(name string, d run.Data, dir string) (remarks []string, er
 // remade returns the member to which a recipe of that name belongs.
 func (i *Into) remade(name string) *replica.Replica {
 	for _, m := range i.Members {
-		if name == m.Named(replica.SectionSynthetic) && m.Synthetic != nil || name == m.Named(replica.SectionFresh) && m.Synthesis.Fresh != nil {
+		if name == m.Named(replica.SectionSynthetic) && m.Synthesis.Kept() != nil || name == m.Named(replica.SectionFresh) && m.Synthesis.Fresh != nil {
 			return m
 		}
 	}

@@ -36,7 +36,8 @@ func (i *Into) validate(s *Loop) error {
 	err := cmp.Or(
 		config.Between("step", s.Loop.Step, 0, c.RoundUp(c.Steps)), config.Between("units of a phase", s.Total, 0, config.MaxCount),
 		config.Between("work", int(s.Todo), int(redo.Nothing), int(knob.ClassRefit)), config.Between("work asked for", int(s.Loop.Redo), int(redo.Nothing), int(knob.ClassRefit)),
-		config.Between("stage", s.Bound, 0, len(boundStages)-1),
+		config.Between("stage", s.Bound, 0, len(boundStages)-1), config.Between("next chunk of a generation", s.Loop.Next, 0, 2*config.MaxCount),
+		config.Between("calls of a generation", s.Loop.Calls, 0, config.MaxCount), config.Between("calls of a generation", s.Loop.OfCalls, 0, config.MaxCount),
 		config.Between("changes", len(s.Loop.Changes), 0, config.MaxCount), config.Between("changes that wait", len(s.Loop.Waiting), 0, config.MaxCount),
 	)
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *Loop) validateChanges(c *config.Config) error {
 	changes := slices.Clone(s.Loop.Changes)
 	for _, w := range s.Loop.Waiting {
 		changes = append(changes, w.KnobChanged)
-		if err := cmp.Or(config.Between("stage of a change", int(w.Home), int(redo.Score), int(redo.Step)), config.Between("stage of a change", int(w.Stage), int(redo.Score), int(redo.Step))); err != nil {
+		if err := cmp.Or(config.Between("stage of a change", int(w.Home), int(redo.Score), int(redo.Step)), config.Between("stage of a change", int(w.Stage), int(redo.Score), int(redo.Partly))); err != nil {
 			return err
 		}
 	}
@@ -128,6 +129,9 @@ func validPosition(p knob.Position, steps int) error {
 func (i *Into) checkLoaded(p knob.Position) error {
 	for _, m := range i.Members {
 		if err := m.Observed.Loaded(); err != nil {
+			return err
+		}
+		if err := m.Synthesis.Loaded(); err != nil {
 			return err
 		}
 		scores, bound := m.Synthesis.Scores()

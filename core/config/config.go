@@ -154,6 +154,19 @@ func (c *Config) Has() (has knob.Use) {
 	return has
 }
 
+// Roll is how many env steps follow each chunk of a D_syn that "now" has made again without a fit: its rows
+// come into force as they are made, over the oldest ones, and D_syn is mixed meanwhile. It is 0 where D_syn
+// comes into force as a whole: as the configuration says, and where rows of two generations do not go
+// together, or are not the same if env steps are made between them. Those are latents, whose origin is known
+// by that of all of D_syn; rows with F of the time when they were made; rollouts of the policy; several
+// generations; and a run that makes no env steps.
+func (c *Config) Roll() int {
+	if c.Fills() || c.Explores() || c.Dreams() || c.Generator.Generations() > 1 || c.Has()&knob.UseRollouts != 0 {
+		return 0
+	}
+	return c.Generator.Roll
+}
+
 // Dreams says whether the run has no agent: each of its steps fits or prompts the generator on the
 // transitions that there are, and waits for a change.
 func (c *Config) Dreams() bool {

@@ -74,6 +74,9 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 		if c.Explores() {
 			rings += g.Generations() // the explorer's rows
 		}
+		if c.Roll() > 0 {
+			rings += 2 // what D_syn was before it was mixed, and the next mixture
+		}
 		add(row*float64(rings)*float64(min(s.Samples, c.Buffer)), "samples %d", s.Samples)
 		g.Chunk = min(g.Chunk, s.Samples)
 		if own := g.Kinds.Of(g.Kind); own != nil {

@@ -158,6 +158,7 @@ type Generator struct {
 	Kind   string `toml:"kind"`   // one of package generative, or "none" for methods on real data only
 	Slice  int    `toml:"slice"`  // gradient steps in a slice of a fit, which set how long a command may have to wait; 0: one
 	Retain int    `toml:"retain"` // generations that D_syn holds, the newest; 0: one
+	Roll   int    `toml:"roll"`   // env steps from one chunk of a D_syn that is made again to the next, see Config.Roll; 0: it comes into force as a whole
 
 	generative.Config
 	// Kinds are the settings of each kind, in a document the table generator.KIND.

@@ -256,6 +256,9 @@ func (m *Meter) sample(s *knob.Settings) float64 {
 // Spent returns the time of the env step's refit so far.
 func (m *Meter) Spent() time.Duration { return m.work }
 
+// Generating returns the time of the last generation begun so far, in however many env steps.
+func (m *Meter) Generating() time.Duration { return m.generating }
+
 // Pause resets the starting times, so that a pause does not count.
 func (m *Meter) Pause() {
 	m.window = m.window[:0]

@@ -42,11 +42,20 @@ type KnobObs struct {
 }
 
 // InForce says that a training batch contains data made with the change for the first time; step is
-// that of the batch.
+// that of the batch. If only a part of D_syn was made with it by then, the batch is drawn from a D_syn with
+// that share of such rows, and a line whole follows.
 type InForce struct {
-	ID   int         `json:"id"`
-	Knob string      `json:"knob"`
-	Obs  *InForceObs `json:"obs,omitempty"` // how far training had got
+	ID    int         `json:"id"`
+	Knob  string      `json:"knob"`
+	Share float64     `json:"share,omitempty"` // of D_syn, if that is mixed
+	Obs   *InForceObs `json:"obs,omitempty"`   // how far training had got
+}
+
+// Whole says that all of D_syn was made with a change that was in force in a part of it. There is none if
+// another change of the knob came before that.
+type Whole struct {
+	ID   int    `json:"id"`
+	Knob string `json:"knob"`
 }
 
 // InForceObs says how far training had got.

@@ -7,7 +7,7 @@ import (
 // decoders holds the decoder of each type of journal line.
 var decoders = map[string]func(fields func(any) error) (any, error){
 	TypeStart: decode[Start], TypeData: decode[Data], TypeEvaluated: decode[Evaluated], TypeExamined: decode[*Examined], TypeDormant: decode[Dormant], TypeLatents: decode[Latents], TypeOpenLoop: decode[OpenLoop], TypeEpisode: decode[Episode],
-	TypeRefit: decode[Refit], TypeKnob: decode[KnobChanged], TypeInForce: decode[InForce], TypeScores: decode[Scores],
+	TypeRefit: decode[Refit], TypeKnob: decode[KnobChanged], TypeInForce: decode[InForce], TypeWhole: decode[Whole], TypeScores: decode[Scores],
 	TypeLosses: decode[Losses], TypeNote: decode[Noted], TypeDiverged: decode[Diverged], TypeFailed: decode[Failed],
 	TypeDone: decode[Done], TypePerf: decode[Perf], TypePause: decode[Paused], TypeResume: decode[Resumed],
 	TypeGenerated: decode[Generated], TypeQBias: decode[QBias],

@@ -13,11 +13,12 @@ const MostDreams = 32
 // Dreamt holds rows of D_syn. Looked rows, spread evenly over the buffer, are sorted by Order in descending order; the first, the last, and rows at even
 // distances of rank between them are shown.
 type Dreamt struct {
-	Step      int    // when they were scored
-	Order     string // DreamsByF, DreamsByAsked or DreamsByReturn
-	Relevance string // name of F; "none" if there is none
-	Looked    int    // rows of D_syn that were sorted
-	Real      int    // rows of D_real that were searched for the nearest
+	Step      int     // when they were scored
+	Order     string  // DreamsByF, DreamsByAsked or DreamsByReturn
+	Relevance string  // name of F; "none" if there is none
+	Looked    int     // rows of D_syn that were sorted
+	Mixed     float64 // share of a mixed D_syn that its newest generation has made; 0: D_syn is whole
+	Real      int     // rows of D_real that were searched for the nearest
 	// Usual is the median distance between a real latent and the nearest other real one;
 	// NaN if it is not known yet.
 	Usual   float64

@@ -37,6 +37,7 @@ const (
 	TypeRefit     = "refit"     // Refit
 	TypeKnob      = "knob"      // KnobChanged
 	TypeInForce   = "in_force"  // InForce
+	TypeWhole     = "whole"     // Whole
 	TypeScores    = "scores"    // Scores
 	TypeLosses    = "losses"    // Losses
 	TypeNote      = "note"      // Noted

@@ -9,8 +9,9 @@ const TypeExamined = "examined"
 
 // Examined holds the results of the analyses of one member at one position of a run.
 type Examined struct {
-	Step      int        `json:"-"`         // the step of its line
-	Relevance string     `json:"relevance"` // name of F in the fields below
+	Step      int        `json:"-"`               // the step of its line
+	Relevance string     `json:"relevance"`       // name of F in the fields below
+	Mixed     float64    `json:"mixed,omitempty"` // share of a mixed D_syn that its newest generation has made; missing: D_syn is whole
 	Real      *Histogram `json:"real,omitempty"`
 	Synthetic *Histogram `json:"synthetic,omitempty"` // over the same edges
 	Generated *Generated `json:"generated,omitempty"`

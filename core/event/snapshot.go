@@ -22,7 +22,8 @@ type Mapped struct {
 	Low, High   [2]float64
 	Step        int
 	Real, Syn   [MapColumns * MapRows]int
-	RealN, SynN int // transitions counted
+	RealN, SynN int     // transitions counted
+	Mixed       float64 // share of a mixed D_syn that its newest generation has made; 0: D_syn is whole
 	F           [MapColumns * MapRows]float64
 	Relevance   string // name of F; "" if there is none
 	FLow, FHigh float64
@@ -169,10 +170,14 @@ type Snapshot struct {
 
 	// The rest is about member 0.
 	Real, Synthetic int // rows of the buffers
-	Updates         uint64
-	Episode         int
-	EpisodeStep     int
-	EpisodeReturn   float64
+	// Share is the share of a mixed D_syn that its newest generation has made; 0: D_syn is whole.
+	// WholeIn is the time until it is whole; 0: unknown, or the rest is not made.
+	Share         float64
+	WholeIn       time.Duration
+	Updates       uint64
+	Episode       int
+	EpisodeStep   int
+	EpisodeReturn float64
 	// Pose is the pose of the training environment's body, for the program's drawing
 	// function; nil if the environment has none (see Posed).
 	Pose      []float64

@@ -27,7 +27,8 @@ const (
 type Dreams struct {
 	Frames relevance.Frames // the frames that D_real is made from; Side is 0 if it is of states
 
-	made, syn uint64 // the generation that was sorted, and v.Syn.Total() at that time
+	syn       *replay.Ring // that was sorted
+	made, had uint64       // its generation, and syn.Total() at that time
 	relevance string
 	slots     []int               // of D_syn, sorted
 	f         []float64           // F of each slot, of the kind that answer.Order says
@@ -44,7 +45,7 @@ func (d *Dreams) Look(v View, n int) (*event.Dreamt, error) {
 	if v.Syn == nil || v.Syn.Len() == 0 || v.Real.Len() == 0 {
 		return nil, errors.New("no synthetic rows yet")
 	}
-	if d.found == nil || v.Syn.Total() != d.syn || v.Prompts.Occasion != d.made || v.F.Name() != d.relevance {
+	if d.found == nil || v.Syn != d.syn || v.Syn.Total() != d.had || v.Prompts.Occasion != d.made || v.F.Name() != d.relevance {
 		if err := d.sort(v); err != nil {
 			return nil, err
 		}
@@ -93,9 +94,9 @@ func (d *Dreams) Look(v View, n int) (*event.Dreamt, error) {
 
 // sort takes rows of D_syn and sorts them by falling F.
 func (d *Dreams) sort(v View) error {
-	d.made, d.syn, d.relevance = v.Prompts.Occasion, v.Syn.Total(), v.F.Name()
+	d.made, d.syn, d.had, d.relevance = v.Prompts.Occasion, v.Syn, v.Syn.Total(), v.F.Name()
 	d.found, d.usual, d.last = map[int]event.Dream{}, nil, nil
-	d.answer = event.Dreamt{Step: v.Step, Order: event.DreamsByReturn, Relevance: d.relevance, Real: v.Real.Len(), Usual: math.NaN(), Side: d.Frames.Side}
+	d.answer = event.Dreamt{Step: v.Step, Order: event.DreamsByReturn, Relevance: d.relevance, Real: v.Real.Len(), Usual: math.NaN(), Side: d.Frames.Side, Mixed: v.Mixed}
 	slots := v.Syn.Spread(sortedDreams)
 	shape := v.Syn.Shape()
 	by, err := d.scores(v, &slots)

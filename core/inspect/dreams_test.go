@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pgrlab/core/event"
@@ -174,6 +175,25 @@ func TestDreamsAreFoundInParts(t *testing.T) {
 	v.Syn.AddRows(make([]float32, v.Syn.Shape().Width()))
 	if got, err := d.Look(v, 6); err != nil || got.Looked != 1 || len(got.Rows) != 1 {
 		t.Errorf("one row: %v, %+v", err, got)
+	}
+}
+
+// Another D_syn is sorted again, also if it has had as many rows, as one that is mixed may.
+func TestDreamsFollowDSyn(t *testing.T) {
+	v, d := dreamView(200, 90), Dreams{Frames: relevance.Frames{Side: 1, Stack: 3}}
+	first, err := d.Look(v, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := replay.NewRing(v.Syn.Shape(), v.Syn.Cap())
+	for i := range v.Syn.Len() {
+		row := slices.Clone(v.Syn.Row(i))
+		row[0]++
+		other.AddRows(row)
+	}
+	v.Syn = other
+	if got, err := d.Look(v, 10); err != nil || math.Abs(got.Rows[0].F-first.Rows[0].F-1) > 1e-5 {
+		t.Errorf("%v: F of the first row is %v, and was %v", err, got.Rows[0].F, first.Rows[0].F)
 	}
 }
 

@@ -60,7 +60,7 @@ func (e *examiner) all(reference *View, out *event.Examined) error {
 	if e.Real.Len() < MinRows {
 		return fmt.Errorf("examine: %d real transitions, want at least %d", e.Real.Len(), MinRows)
 	}
-	*out = event.Examined{Step: e.Step, Relevance: e.Settings.Relevance}
+	*out = event.Examined{Step: e.Step, Relevance: e.Settings.Relevance, Mixed: e.Mixed}
 	own, err := e.scoreBoth(e.F)
 	if err != nil {
 		return err
@@ -114,8 +114,15 @@ func (e *examiner) scoreBoth(f *relevance.Model) (s *scored, err error) {
 func (v *View) hasSynthetic() bool { return v.Syn != nil && v.Syn.Len() > 0 }
 
 // looked returns the slots of the synthetic transitions that are examined.
-func (e *examiner) looked() []int {
-	slots := make([]int, min(e.Rows, e.Syn.Len()))
+func (e *examiner) looked() []int { return e.Looked(e.Rows) }
+
+// Looked returns the slots of up to n synthetic transitions: the first ones, whose prompts are those of the
+// first samples of their generation, or, of a D_syn that is mixed, some of all its parts.
+func (v *View) Looked(n int) []int {
+	if v.Mixed > 0 {
+		return v.Syn.Spread(n)
+	}
+	slots := make([]int, min(n, v.Syn.Len()))
 	for i := range slots {
 		slots[i] = i
 	}

@@ -40,7 +40,7 @@ func Map(v View, x, y int) (*event.Mapped, error) {
 	for _, slot := range syn {
 		out.Syn[cellOf(out, v.Syn.Row(slot))]++
 	}
-	out.RealN, out.SynN = len(real), len(syn)
+	out.RealN, out.SynN, out.Mixed = len(real), len(syn), v.Mixed
 	return out, v.scoreMap(out)
 }
 

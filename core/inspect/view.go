@@ -33,6 +33,7 @@ type View struct {
 	Real    *replay.Ring
 	Met     replay.Rows  // the environment's transitions from which the learner makes Real; nil: none are kept
 	Syn     *replay.Ring // nil: there are no synthetic transitions
+	Mixed   float64      // share of a mixed Syn that its newest generation has made; 0: Syn is whole
 	Prompts Prompts      // of Syn
 	Scored  Scored       // F of Real as Gen was fitted to it
 

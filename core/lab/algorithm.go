@@ -50,6 +50,9 @@ type phase struct {
 	// begin prepares the phase, before commands are applied for the first time; nil: nothing to
 	// prepare.
 	begin func() error
+	// first returns the unit from which an env step goes on with what an earlier one has begun; nil: each
+	// does all of its own work.
+	first func() int
 	// slice does the work that follows the first done units, and returns how many units it did.
 	slice func(done int) (n int, complete bool, err error)
 	// pieces returns work that follows the slices and comes as a sequence; nil: there is none.

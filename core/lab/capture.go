@@ -94,7 +94,7 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 // itself or its recipe, the recipe of the D_syn being generated, and what is only pinned of what was
 // observed.
 func shared(m *replica.Replica) (all []run.Shared) {
-	if made := m.Synthetic; made != nil {
+	if made := m.Synthesis.Kept(); made != nil {
 		s := run.Shared{Slot: m.Named(replica.SectionSynthetic), Of: made, Name: m.Named(replica.SectionSynthetic), File: replica.SectionSynthetic, Write: made.Save}
 		if spec := m.Synthesis.Spec; spec != nil {
 			s.Name, s.File = s.Name+checkpoint.RebuildSuffix, s.File+checkpoint.RebuildSuffix

@@ -79,6 +79,9 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 		}
 	}
 	done, complete := first, false
+	if first == 0 && p.first != nil {
+		done = p.first()
+	}
 	if p.pieces != nil && first > 0 && first > p.behind() {
 		done, complete = p.behind(), true
 		if over, err := x.between(ctx, p, first); over {

@@ -32,8 +32,8 @@ func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 				d.Real, d.Held = d.Real+int64(seen)*packed, d.Held+int64(min(seen, f.Kept().Looks))*packed
 			}
 		}
-		if m.Synthetic != nil {
-			d.Checkpoint -= int64(m.Synthetic.Len()) * int64(m.Synthetic.RowBytes())
+		if kept := m.Synthesis.Kept(); kept != nil {
+			d.Checkpoint -= int64(kept.Len()) * int64(kept.RowBytes())
 		}
 		if x.config.Generates() {
 			made := replay.NewRing(m.Real.Shape(), 1)

@@ -106,6 +106,8 @@ type synthesis struct {
 	Refits      uint64              // fits begun, abandoned ones included
 	Generations uint64              // generations begun
 	Generating  generative.GenKnobs // of the last generation begun
+	Calls       int                 // of the generator, made in it
+	OfCalls     int                 // units of its phase: calls, and pieces in which it is described
 	Fitted      bool                // a fit is complete
 	FittedTo    uint64              // rows that D_real had ever had at that fit; 0: unknown
 	Asked       inspect.Prompts     // what D_syn was prompted with
@@ -128,7 +130,7 @@ func (x *experiment) begin(step int) {
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
 	x.refit.fitted = false
-	x.inForce(x.changes.BeginStep(x.refitDue(step)))
+	x.inForce(x.changes.BeginStep(step, x.refitDue(step)))
 }
 
 // refitDue says whether the env step that ends at step refits the generator even if no change asks for it.
@@ -142,7 +144,11 @@ func (x *experiment) refitDue(step int) bool {
 // inForce writes a line for changes that are in force now.
 func (x *experiment) inForce(changes []redo.Waiting) {
 	for _, w := range changes {
-		x.emit(event.TypeInForce, event.NoMember, event.InForce{ID: w.ID, Knob: w.Knob, Obs: &event.InForceObs{Updates: x.first().Updates}})
+		e := event.InForce{ID: w.ID, Knob: w.Knob, Obs: &event.InForceObs{Updates: x.first().Updates}}
+		if w.Stage == redo.Generated {
+			e.Share = x.first().Synthesis.Share()
+		}
+		x.emit(event.TypeInForce, event.NoMember, e)
 	}
 }
 

@@ -136,7 +136,7 @@ func (r *resuming) inherit(w *run.Writer, x *experiment) {
 			case m.Named(replica.SectionPinned):
 				w.InheritShared(d.Name, pinned.Key(), d.Pieces[0])
 			case m.Named(replica.SectionSynthetic), m.Named(replica.SectionSynthetic + checkpoint.RebuildSuffix):
-				w.InheritShared(m.Named(replica.SectionSynthetic), m.Synthetic, d.Pieces[0])
+				w.InheritShared(m.Named(replica.SectionSynthetic), m.Synthesis.Kept(), d.Pieces[0])
 			case m.Named(replica.SectionFresh + checkpoint.RebuildSuffix):
 				w.InheritShared(m.Named(replica.SectionFresh), m.Synthesis.FreshSpec, d.Pieces[0])
 			}

@@ -6,6 +6,7 @@ import (
 	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
@@ -70,10 +71,14 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	if m.Synthetic != nil {
 		s.Synthetic = m.Synthetic.Len()
 	}
+	s.Share, s.WholeIn = m.Synthesis.Share(), x.wholeIn(u)
 	if next := nextRefit(x.config, &x.Settings, x.Step); next > 0 && next < x.config.Steps {
 		s.NextRefit = next - x.Step
 	}
 	for _, w := range x.changes.Waiting() {
+		if w.Stage == redo.Partly {
+			continue
+		}
 		s.Waiting = append(s.Waiting, w.KnobChanged)
 	}
 	if x.gate.pause != nil && !x.gate.rests() {
@@ -83,6 +88,19 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		}
 	}
 	return s
+}
+
+// wholeIn is the time until D_syn is whole, with what takes u: its chunks, and the env steps between them;
+// 0: it is, or that is unknown.
+func (x *experiment) wholeIn(u cost.Units) time.Duration {
+	fresh := x.first().Synthesis.Fresh
+	if x.changes.Next() == 0 || fresh == nil || u.Sample == 0 || u.Step == 0 {
+		return 0
+	}
+	left := fresh.Cap() - fresh.Len()
+	chunk := max(1, x.config.Generator.Chunk)
+	steps := (x.changes.Next()-x.Step)/x.config.Environment.InLockstep() + (left+chunk-1)/chunk*x.config.Roll() - x.config.Roll()
+	return time.Duration((u.Sample*float64(left) + u.Step*float64(max(0, steps))) * float64(time.Second))
 }
 
 // owed is how many of the units of phase Score its models owe before they score; 0 in other phases.

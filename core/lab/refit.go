@@ -11,7 +11,6 @@ import (
 	"pgrlab/core/redo"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
-	"pgrlab/core/run"
 )
 
 // refit does lines 3, 5 and 6 of Algorithm 1: F of every real transition, a generator that is
@@ -184,6 +183,7 @@ func (f *refit) fitModel() phase {
 }
 
 func (f *refit) startFit() error {
+	f.giveUp() // its rest would be in no batch: the refit makes a new D_syn in the same env step
 	f.begins(f.members[0].Synthesis.Bound())(redo.Fitting)
 	s := f.settings
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
@@ -228,139 +228,8 @@ func (f *refit) cancel() {
 	for _, m := range f.members {
 		m.Synthesis.Cancel()
 	}
+	f.changes.GiveUp()
 	f.changes.SendBack()
-}
-
-// generate makes D_syn again, one network call at a time. The old D_syn stays until the new one
-// is complete. The observation for which a member chooses its next action is not touched: the
-// authors' loop overwrites it here with the last synthetic one (renwang435/pgr:
-// synther/online/online_cond.py). The new D_syn is described, in pieces, before it comes into
-// force.
-func (f *refit) generate() phase {
-	var found []*event.Generated
-	return phase{
-		Phase: knob.Generate, doing: doingGenerate,
-		due: func() bool { return f.changes.Todo() == knob.ClassGeneration },
-		slice: func(done int) (n int, complete bool, err error) {
-			if done == 0 {
-				if err := f.startGenerate(); err != nil {
-					return 0, false, err
-				}
-			}
-			if n, complete, err = f.generateSlice(); complete {
-				f.meter.Generated()
-				f.made.Analysing = *f.settings
-			}
-			return n, complete, err
-		},
-		pieces: func() inspect.Pieces {
-			found = make([]*event.Generated, len(f.members))
-			return f.describeGeneration(found)
-		},
-		behind: func() int { return f.place.total - f.describing() },
-		cancel: f.cancel,
-		end:    func() error { return f.finishGeneration(found) },
-	}
-}
-
-func (f *refit) startGenerate() error {
-	if f.made.FittedWith == relevance.None && f.settings.Relevance != relevance.None {
-		f.changes.BeginsWithoutF(redo.Generating)
-	} else {
-		f.changes.Begins(redo.Generating)
-	}
-	knobs := f.settings.Generation()
-	f.made.Generating = knobs
-	f.meter.Generation(knobs)
-	f.place.total = 0
-	for _, m := range f.members {
-		if f.lean() {
-			if err := m.Synthesis.KeepSpec(knobs, f.made.Generations); err != nil {
-				return err
-			}
-		}
-		if err := m.Synthesis.StartGenerate(knobs, f.made.Generations); err != nil {
-			return err
-		}
-	}
-	f.made.Generations++
-	return nil
-}
-
-func (f *refit) generateSlice() (n int, complete bool, err error) {
-	n = 1
-	defer f.meter.Measure(knob.Generate, &n)()
-	ended, totals := make([]bool, len(f.members)), make([]int, len(f.members))
-	if m, err := f.each(knob.Generate, func(m *replica.Replica) (err error) {
-		ended[m.Index], totals[m.Index], err = m.Synthesis.GenerateSlice()
-		return err
-	}); err != nil {
-		return 0, false, f.abandon(m, doingGenerate, err)
-	}
-	if total := slices.Max(totals); total > 0 { // 0 for those that have ended
-		f.place.total = max(f.place.total, total+f.describing())
-	}
-	return n, !slices.Contains(ended, false), nil
-}
-
-// finishGeneration puts the new transitions into force and writes the lines.
-func (f *refit) finishGeneration(described []*event.Generated) error {
-	f.made.Asked = f.made.prompts()
-	f.made.Asked.Known = f.config.Generator.Generations() == 1
-	for i, m := range f.members {
-		found, err := m.Synthesis.Relevances(f.views.of(m))
-		if err != nil {
-			return err
-		}
-		m.Synthesis.FinishGeneration()
-		line := event.Refit{Generated: m.Synthetic.Len(), F: found, Obs: event.RefitObs{Seconds: run.Float(f.meter.Spent().Seconds())}}
-		if f.fitted && f.config.Has()&knob.UseFit != 0 {
-			line.Loss, line.Steps = m.Synthesis.Fit.Mean(), m.Synthesis.Fit.Steps
-		}
-		m.Synthesis.Describe(&line, f.fitted)
-		f.journal.emit(event.TypeRefit, m.Index, line)
-		if described[i] != nil {
-			f.journal.emit(event.TypeGenerated, m.Index, *described[i])
-		}
-	}
-	f.changes.EndGeneration()
-	return nil
-}
-
-// describeGeneration describes the new D_syn of every member before it comes into force. found
-// receives the result of each member, or nothing if the run makes no analyses.
-func (f *refit) describeGeneration(found []*event.Generated) inspect.Pieces {
-	return func(yield func(error) bool) {
-		if !f.config.Analyses() {
-			return
-		}
-		for i, m := range f.members {
-			v, err := f.views.as(m, f.made.Analysing)
-			if err != nil {
-				yield(err)
-				return
-			}
-			v.Syn = m.Synthesis.Fresh
-			v.Prompts = f.made.prompts()
-			found[i] = &event.Generated{}
-			for err := range inspect.Describe(v, f.config.Evaluation.AnalysedRows, found[i]) {
-				if !yield(err) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// describing is how many pieces describeGeneration has.
-func (f *refit) describing() (n int) {
-	if !f.config.Analyses() {
-		return 0
-	}
-	for _, m := range f.members {
-		n += inspect.DescribePieces(min(f.config.Evaluation.AnalysedRows, m.Synthesis.Fresh.Cap()), m.Synthesis.Fresh.Cap(), m.Real.Len())
-	}
-	return n
 }
 
 // abandonIf is abandon if there is an error.

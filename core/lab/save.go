@@ -16,7 +16,7 @@ func (x *experiment) loop() checkpoint.Loop {
 	c, d := x.changes.State(), &x.synthesis
 	s := checkpoint.Loop{
 		Loop: checkpoint.Counters{
-			Step: x.Step, Copies: x.config.Environment.InLockstep(), Settings: x.Settings, Refits: d.Refits, Generations: d.Generations, Generating: d.Generating, Fitted: d.Fitted, FittedTo: d.FittedTo,
+			Step: x.Step, Copies: x.config.Environment.InLockstep(), Settings: x.Settings, Refits: d.Refits, Generations: d.Generations, Generating: d.Generating, Calls: d.Calls, OfCalls: d.OfCalls, Next: c.Next, Fitted: d.Fitted, FittedTo: d.FittedTo,
 			Asked: d.Asked, Analysing: d.Analysing, Redo: c.Redo, Changes: c.All, Waiting: c.Waiting,
 			FittedWith: d.FittedWith, OtherSeed: d.OtherSeed, Seed: x.config.Seed,
 		},
@@ -62,8 +62,8 @@ func (x *experiment) restore(s *checkpoint.Loop) {
 	x.place.load(s.Loop.Step, s.Position, s.Total)
 	l := &s.Loop
 	x.Settings, x.steering.schedule = l.Settings, s.Schedule
-	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.FittedTo, l.Asked, l.Analysing, l.FittedWith, l.OtherSeed}
-	x.changes.Restore(redo.State{All: l.Changes, Waiting: l.Waiting, Todo: s.Todo, Redo: l.Redo, Begun: s.Stage()})
+	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Calls, l.OfCalls, l.Fitted, l.FittedTo, l.Asked, l.Analysing, l.FittedWith, l.OtherSeed}
+	x.changes.Restore(redo.State{All: l.Changes, Waiting: l.Waiting, Todo: s.Todo, Redo: l.Redo, Begun: s.Stage(), Next: l.Next})
 	x.refit.scored, x.refit.fitted, x.checkpoints.lastStep.marked = s.Scored, s.Fitted, s.Ended
 	x.meter.Restore(s.Meter)
 }

@@ -196,8 +196,9 @@ func (s Run) generations(task task.Task, dev device.Device, rows int, of *inspec
 		return nil, fmt.Errorf("analyse %s: at step %s it has no synthetic transitions: want a method with a generator, and a step after its first generation", s.Dir, knob.FormatCount(l.loop.Loop.Step))
 	}
 	*of = inspect.JointRun{Dir: s.Dir, Method: s.Config.Method, Seed: s.Config.Seed, Step: l.loop.Loop.Step}
-	for i := range min(rows, syn.Len()) {
-		cloud = append(cloud, append([]float32(nil), syn.Row(i)...))
+	v := l.view(l.members[0])
+	for _, slot := range v.Looked(rows) {
+		cloud = append(cloud, append([]float32(nil), syn.Row(slot)...))
 	}
 	return cloud, nil
 }

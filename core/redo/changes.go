@@ -28,13 +28,23 @@ type Changes struct {
 	redo    knob.Class          // what "now" asked for: done in the next env step
 	before  knob.Class          // redo before the present env step
 	begun   Stage               // what of todo has begun, and with which knobs
+	next    int                 // the env step of the next chunk of a generation that has some in force; 0: there is none
 }
 
 // All returns all changes: number n is at index n-1.
 func (c *Changes) All() []event.KnobChanged { return c.all }
 
-// Waiting returns the changes that are not in force.
+// Waiting returns the changes that are not in force, and those that wait for the rest of D_syn.
 func (c *Changes) Waiting() []Waiting { return c.waiting }
+
+// Next is the env step with the next chunk of a generation that comes into force chunk by chunk; 0: there
+// is none.
+func (c *Changes) Next() int { return c.next }
+
+// GoesOn says whether the env step goes on with a generation of which some chunks are in force.
+func (c *Changes) GoesOn() bool {
+	return c.next > 0 && c.todo == knob.ClassGeneration && c.begun == Generating
+}
 
 // Todo is what the present env step still has to do: Nothing, a generation or a refit.
 func (c *Changes) Todo() knob.Class { return c.todo }
@@ -60,14 +70,15 @@ type State struct {
 	Waiting    []Waiting
 	Todo, Redo knob.Class
 	Begun      Stage
+	Next       int
 }
 
 // State returns what Restore takes.
-func (c *Changes) State() State { return State{c.all, c.waiting, c.todo, c.redo, c.begun} }
+func (c *Changes) State() State { return State{c.all, c.waiting, c.todo, c.redo, c.begun, c.next} }
 
 // Restore makes c what it was when State was called.
 func (c *Changes) Restore(s State) {
-	*c = Changes{all: s.All, waiting: s.Waiting, todo: s.Todo, redo: s.Redo, begun: s.Begun}
+	*c = Changes{all: s.All, waiting: s.Waiting, todo: s.Todo, redo: s.Redo, begun: s.Begun, next: s.Next}
 }
 
 // Stage is what a change still waits for until training batches contain data made
@@ -85,9 +96,10 @@ const (
 	Mix                     // a batch mixed as r says
 	Update                  // an update
 	Step                    // an env step
+	Partly                  // the rest of the D_syn of which batches have the first rows: it is in force
 )
 
-// Waiting is a change that is set but not in force, as checkpoints store it. Home is the stage at
+// Waiting is a change that is set but not in force, or not in all of D_syn, as checkpoints store it. Home is the stage at
 // which changes of its knob begin to wait; Stage is the one that this change has reached.
 type Waiting struct {
 	event.KnobChanged
@@ -127,12 +139,15 @@ func Idle(k knob.Knob, s *knob.Settings, v knob.Value, now bool) error {
 }
 
 // BeginStep begins an env step. The step has to do a refit if one is due, else what "now" asked
-// for. done are the changes that waited for an env step.
-func (c *Changes) BeginStep(refit bool) (done []Waiting) {
+// for, else the next chunk of a generation. done are the changes that waited for an env step.
+func (c *Changes) BeginStep(step int, refit bool) (done []Waiting) {
 	c.before = c.redo
 	c.todo, c.redo, c.begun = c.redo, Nothing, Score
-	if refit {
+	switch {
+	case refit:
 		c.todo = knob.ClassRefit
+	case c.todo == Nothing && c.next > 0 && step >= c.next:
+		c.todo, c.begun = knob.ClassGeneration, Generating // which has read its knobs
 	}
 	return c.release(func(w Waiting) bool { return w.Stage == Step })
 }
@@ -175,8 +190,23 @@ func (c *Changes) EndFit() {
 
 // EndGeneration records that D_syn is new: nothing is left to do. It was made with the last change
 // of each knob. Earlier ones stop waiting: only abandoned work had read them, or a D_syn of which no
-// batch had a row.
-func (c *Changes) EndGeneration() {
+// batch had a row, or not all of D_syn was made with them. whole are the changes that were in force and
+// waited for the rest of D_syn.
+func (c *Changes) EndGeneration() (whole []Waiting) {
+	c.made()
+	c.next = 0
+	return c.release(func(w Waiting) bool { return w.Stage == Partly })
+}
+
+// EndChunk records that rows of the generation under way are new in D_syn; the next ones are made in env
+// step next.
+func (c *Changes) EndChunk(next int) {
+	c.made()
+	c.next = next
+}
+
+// made records that D_syn has rows of the generation under way.
+func (c *Changes) made() {
 	c.todo = Nothing
 	last := map[string]int{}
 	for _, w := range c.waiting {
@@ -184,9 +214,14 @@ func (c *Changes) EndGeneration() {
 			last[w.Knob] = w.ID
 		}
 	}
-	c.release(func(w Waiting) bool { return (w.Stage == Generating || w.Stage == Generated) && w.ID < last[w.Knob] })
+	c.release(func(w Waiting) bool {
+		return (w.Stage == Generating || w.Stage == Generated || w.Stage == Partly) && w.ID < last[w.Knob]
+	})
 	c.move(Generating, Generated)
 }
+
+// GiveUp records that the rest of a generation of which some chunks are in force is not made.
+func (c *Changes) GiveUp() { c.next = 0 }
 
 func (c *Changes) move(from, to Stage) {
 	for i := range c.waiting {
@@ -212,9 +247,9 @@ func (c *Changes) SendBack() {
 // Sampled returns the changes that a training batch of that mix contains for the first time; full
 // is the mix that r asks for if D_syn is large enough, and began is where the update on the batch
 // began. A change that was made after that place waits for the next update, one of what env steps meet
-// for an update of a later env step.
-func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) []Waiting {
-	return c.release(func(w Waiting) bool {
+// for an update of a later env step. One whose generation has made a part of D_syn waits for the rest.
+func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) (released []Waiting) {
+	released = c.release(func(w Waiting) bool {
 		switch w.Stage {
 		case Update:
 			return !began.Before(w.Position) && (began.Step > w.Position.Step || !isMet(w.Knob))
@@ -225,6 +260,13 @@ func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) []Waiting {
 		}
 		return false
 	})
+	for _, w := range released {
+		if w.Stage == Generated && c.next > 0 {
+			w.Stage = Partly
+			c.waiting = append(c.waiting, w)
+		}
+	}
+	return released
 }
 
 // isMet says whether env steps meet a knob's value: learners of rollouts are given rows with it. In

@@ -33,7 +33,7 @@ func knobs(w []redo.Waiting) (names []string) {
 func TestChangesComeIntoForceWithTheirData(t *testing.T) {
 	var c redo.Changes
 	half := replay.Mix{Real: 4, Synthetic: 4}
-	c.BeginStep(true)
+	c.BeginStep(1, true)
 	for _, name := range []string{"relevance", "lr_generator", "guidance", "ratio", "lr_critic"} {
 		add(t, &c, name)
 	}
@@ -82,7 +82,7 @@ func TestAReplacedChangeIsNeverInForce(t *testing.T) {
 func TestNowAbandonsWhatHasReadTheOldValue(t *testing.T) {
 	o := redo.Outlook{Settings: &knob.Settings{}, Training: true, Fitted: true}
 	var c redo.Changes
-	c.BeginStep(true)
+	c.BeginStep(1, true)
 	c.Begins(redo.Scoring)
 	if home := add(t, &c, "guidance"); c.Now(home, o) != "" || c.Abandoned() {
 		t.Error("a generation that has not begun is abandoned")
@@ -93,11 +93,11 @@ func TestNowAbandonsWhatHasReadTheOldValue(t *testing.T) {
 		t.Error("a generation with the old guidance goes on")
 	}
 	c.SendBack()
-	if c.BeginStep(false); c.Todo() != knob.ClassGeneration {
+	if c.BeginStep(1, false); c.Todo() != knob.ClassGeneration {
 		t.Errorf("the next env step does %v", c.Todo())
 	}
 	c.TakeBackStep() // the step is made once more
-	if c.BeginStep(false); c.Todo() != knob.ClassGeneration {
+	if c.BeginStep(1, false); c.Todo() != knob.ClassGeneration {
 		t.Errorf("the next env step does %v at its second try", c.Todo())
 	}
 	if hint := (&redo.Changes{}).Now(redo.Fitted, redo.Outlook{NextRefit: 20}); hint != "no generator is fitted before step 20" {
@@ -118,7 +118,7 @@ func TestAChangeDuringTheLastRefit(t *testing.T) {
 		{[]redo.Stage{redo.Scoring, redo.Fitting, redo.Generating}, []string{"relevance", "lr_generator", "guidance"}},
 	} {
 		var c redo.Changes
-		c.BeginStep(true)
+		c.BeginStep(1, true)
 		for _, s := range test.begun {
 			if s == redo.Generating {
 				c.EndFit()
@@ -151,7 +151,7 @@ func TestAChangeWhoseGenerationWasNotUsedIsNeverInForce(t *testing.T) {
 	var c redo.Changes
 	for _, name := range []string{"guidance", "top_fraction", "guidance"} {
 		add(t, &c, name)
-		c.BeginStep(true)
+		c.BeginStep(1, true)
 		c.Begins(redo.Generating)
 		c.EndGeneration()
 		if got := c.Sampled(replay.Mix{Real: 8}, replay.Mix{Real: 8}, knob.Position{}); len(got) > 0 {
@@ -216,5 +216,50 @@ func TestGuidanceAtTooFewLevels(t *testing.T) {
 				t.Errorf("%+v: %s: %q, want %q", c, name, got, want)
 			}
 		}
+	}
+}
+
+// A change is in force with the first chunk of a generation that comes into force chunk by chunk, and whole
+// with the last one, or with any later generation, unless another change of its knob has come.
+func TestChangesWaitForTheRestOfAGeneration(t *testing.T) {
+	half := replay.Mix{Real: 4, Synthetic: 4}
+	chunk := func(c *redo.Changes, step int) {
+		t.Helper()
+		if c.BeginStep(step, false); c.Todo() != knob.ClassGeneration {
+			t.Fatalf("at step %d there is %v to do", step, c.Todo())
+		}
+		if !c.GoesOn() {
+			c.Begins(redo.Generating)
+		}
+		c.EndChunk(step + 10)
+	}
+	o := redo.Outlook{Settings: &knob.Settings{}, Training: true, Fitted: true}
+	var c redo.Changes
+	c.Now(add(t, &c, "guidance"), o)
+	chunk(&c, 1)
+	if got := c.Sampled(half, half, knob.Position{}); len(got) != 1 || got[0].Stage != redo.Generated {
+		t.Errorf("in force with the first chunk: %+v", got)
+	}
+	if c.BeginStep(2, false); c.Todo() != redo.Nothing || len(c.Sampled(half, half, knob.Position{})) > 0 {
+		t.Errorf("between two chunks there is %v to do", c.Todo())
+	}
+	if c.BeginStep(11, true); c.Todo() != knob.ClassRefit || c.GoesOn() {
+		t.Errorf("where a refit is due there is %v to do", c.Todo())
+	}
+	c.Abandon()
+	chunk(&c, 12)
+	c.Now(add(t, &c, "top_fraction"), o)
+	c.GiveUp()
+	chunk(&c, 13)
+	c.Sampled(half, half, knob.Position{})
+	c.Now(add(t, &c, "guidance"), o)
+	c.GiveUp()
+	chunk(&c, 14)
+	c.Sampled(half, half, knob.Position{})
+	if c.BeginStep(24, false); !c.GoesOn() {
+		t.Errorf("the generation does not go on: %v", c.Todo())
+	}
+	if got := c.EndGeneration(); !slices.Equal(knobs(got), []string{"top_fraction", "guidance"}) || got[1].ID != 3 || c.Next() != 0 || len(c.Waiting()) > 0 {
+		t.Errorf("whole are %+v, %+v wait", got, c.Waiting())
 	}
 }

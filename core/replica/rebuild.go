@@ -71,12 +71,12 @@ func ReadRebuildSpec(from io.Reader) (*RebuildSpec, error) {
 // Rebuild makes D_syn again as s says, in the ring that Restore has made for it; same says
 // whether it is what it was.
 func (o *Synthesis) Rebuild(s *RebuildSpec) (same bool, err error) {
-	r := o.of
-	if err := o.follow(s, r.Synthetic, -1); err != nil {
+	kept := o.Kept()
+	if err := o.follow(s, kept, -1); err != nil {
 		return false, err
 	}
 	o.Spec = s
-	return checksum(r.Synthetic) == s.SHA256, nil
+	return checksum(kept) == s.SHA256, nil
 }
 
 // RebuildFresh makes again what was being generated, with as many calls of the generator as

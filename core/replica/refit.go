@@ -18,8 +18,7 @@ import (
 type Synthesis struct {
 	of    *Replica
 	Fresh *replay.Ring // the D_syn of the generation under way; nil: there is none
-	// Spec and FreshSpec say how Synthetic and Fresh are made; nil if KeepSpec was not called
-	// for them.
+	// Spec and FreshSpec say how Kept and Fresh are made; nil if KeepSpec was not called for them.
 	Spec, FreshSpec *RebuildSpec
 
 	Fit    inspect.FitLoss
@@ -28,6 +27,9 @@ type Synthesis struct {
 	scorer    *relevance.Model // F when scoring began
 	scores    []float32        // F of every real transition
 	generated bool             // Fresh is complete
+	inForce   int              // rows of Fresh in D_syn, which is mixed then; 0: none
+	share     float64          // see Share
+	before    *replay.Ring     // what D_syn was before that; nil: it is not mixed
 }
 
 // StartScoring binds the relevance function, which has that name, for Score: a function that is
@@ -214,12 +216,14 @@ func (o *Synthesis) Cancel() {
 	r := o.of
 	r.Generator.Cancel()
 	o.Fresh, o.FreshSpec = nil, nil
+	o.stop()
 }
 
 // FinishGeneration makes the generated transitions the new D_syn.
 func (o *Synthesis) FinishGeneration() {
 	r := o.of
-	r.Synthetic, o.Fresh = o.retain(), nil
+	o.stop()
+	r.Synthetic, o.Fresh, o.share = o.retain(), nil, 0
 	o.Spec, o.FreshSpec = o.FreshSpec, nil
 }
 
@@ -250,7 +254,7 @@ func (o *Synthesis) Relevances(v inspect.View) (_ *event.RefitF, err error) {
 	if v.F, err = r.Functions.Function(o.Scored.Of); err != nil {
 		return nil, err
 	}
-	v.Syn = o.Fresh
+	v.Syn, v.Mixed = o.Fresh, 0
 	return inspect.Relevances(v)
 }
 

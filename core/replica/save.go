@@ -46,6 +46,8 @@ type Saved struct {
 	State            State
 	Parts            []string // names of those that the replica owns
 	Synthetic, Fresh int      // capacity of D_syn, and of the one being generated; 0: there is none
+	InForce          int      // rows of Fresh in D_syn; then Synthetic is of what D_syn was before them
+	Share            float64  // see Synthesis.Share
 	Generated        bool     // Fresh is complete
 	Scorer           string   // the relevance function that scores, in phase score
 	Scores           []float32
@@ -73,15 +75,15 @@ func (r *Replica) Saved(scored bool) Saved {
 	noteKnown(&r.State)
 	s := Saved{
 		State: r.State, Fit: r.Synthesis.Fit,
-		Mix: r.Mix, Generated: r.Synthesis.generated, Scored: r.Synthesis.Scored,
+		Mix: r.Mix, Generated: r.Synthesis.generated, InForce: r.Synthesis.inForce, Share: r.Synthesis.share, Scored: r.Synthesis.Scored,
 	}
 	world := r.World.State
 	s.State.Obs, s.State.Copies, s.State.Places, s.State.Half = world.Obs, world.Counters, world.Places, world.Half
 	for _, o := range r.owned {
 		s.Parts = append(s.Parts, o.name)
 	}
-	if r.Synthetic != nil {
-		s.Synthetic = r.Synthetic.Cap()
+	if kept := r.Synthesis.Kept(); kept != nil {
+		s.Synthetic = kept.Cap()
 	}
 	if r.Synthesis.Fresh != nil {
 		s.Fresh = r.Synthesis.Fresh.Cap()
@@ -101,8 +103,8 @@ func (r *Replica) Saved(scored bool) Saved {
 // evaluation, because every evaluation resets its own.
 func (r *Replica) Sections() []Section {
 	parts := append([]Section{{SectionReal, r.Real}}, r.Observed.sections()...)
-	if r.Synthetic != nil {
-		parts = append(parts, Section{SectionSynthetic, r.Synthetic})
+	if kept := r.Synthesis.Kept(); kept != nil {
+		parts = append(parts, Section{SectionSynthetic, kept})
 	}
 	if r.Synthesis.Fresh != nil {
 		parts = append(parts, Section{SectionFresh, r.Synthesis.Fresh})
@@ -139,12 +141,16 @@ func (s *Saved) Validate(c *config.Config, t task.Task) error {
 		config.Between("copies of the environment", len(n.Copies), 0, c.Environment.InLockstep()), config.Between("steps of a member", n.Stepped, 0, c.RoundUp(c.Steps)),
 		config.Between("models", len(n.Models), 0, 100), config.Between("losses of models", len(n.Losses.Models), 0, 100),
 		config.Between("transitions of D_syn", s.Synthetic, 0, c.Buffer), config.Between("transitions of D_syn", s.Fresh, 0, c.Buffer),
+		config.Between("transitions in force", s.InForce, 0, s.Fresh),
 		config.Between("generations in D_syn", len(n.Generations), 0, config.MaxCount),
 		config.Between("scores", len(s.Scores), 0, c.Buffer), config.Between("parts", len(s.Parts), 0, 100),
 		config.Between("scores of the latest fit", len(s.Scored.F), 0, inspect.SampleRows),
 		config.Between("steps of a fit", s.Fit.Steps, 0, config.MaxCount), config.Between("losses of a fit", s.Fit.N, 0, config.MaxCount),
 		config.Between("real rows of a batch", s.Mix.Real, 0, knob.MaxRows), config.Between("synthetic rows of a batch", s.Mix.Synthetic, 0, knob.MaxRows),
 	)
+	if !(s.Share >= 0 && s.Share <= 1) {
+		err = cmp.Or(err, fmt.Errorf("a share of D_syn is %g", s.Share))
+	}
 	for _, rows := range n.Generations {
 		err = cmp.Or(err, config.Between("transitions of a generation", rows, 0, c.Buffer))
 	}
@@ -198,11 +204,15 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 		}
 	}
 	r.Synthesis.scores, r.Mix, r.Synthesis.Scored = s.Scores, s.Mix, s.Scored
-	r.Synthesis.Fit, r.Synthesis.generated = s.Fit, s.Generated
+	r.Synthesis.Fit, r.Synthesis.generated, r.Synthesis.inForce, r.Synthesis.share = s.Fit, s.Generated, s.InForce, s.Share
+	kept := &r.Synthetic
+	if r.Synthesis.Rolling() {
+		kept = &r.Synthesis.before
+	}
 	for _, ring := range []struct {
 		at       **replay.Ring
 		capacity int
-	}{{&r.Synthetic, s.Synthetic}, {&r.Synthesis.Fresh, s.Fresh}} {
+	}{{kept, s.Synthetic}, {&r.Synthesis.Fresh, s.Fresh}} {
 		if ring.capacity > r.Config.Buffer {
 			return fmt.Errorf("%d synthetic transitions are saved, the run has room for %d", ring.capacity, r.Config.Buffer)
 		}

@@ -12,7 +12,7 @@ import (
 func (r *Replica) View(now Now, fitted bool, prompts inspect.Prompts) inspect.View {
 	v := inspect.View{
 		Step: now.Step, Settings: *now.Settings, Task: inspect.Task{Name: r.Config.Task, Terminates: r.Task.Terminates},
-		Real: r.Real, Syn: r.Synthetic, Prompts: prompts, Scored: r.Synthesis.Scored, F: r.F, Learned: r.Functions.Built(r.F.Name()),
+		Real: r.Real, Syn: r.Synthetic, Mixed: r.Synthesis.Share(), Prompts: prompts, Scored: r.Synthesis.Scored, F: r.F, Learned: r.Functions.Built(r.F.Name()),
 		Foresees: r.Agent.OpenLoop, Copies: r.Config.Environment.InLockstep(),
 		Gen: r.Generator, Fitted: fitted, Scratch: r.scratch, Stream: r.streams.preview, Simulator: &r.simulator,
 	}

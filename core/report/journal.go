@@ -194,7 +194,7 @@ func (r *Run) add(e run.Entry) error {
 			r.Resumes++
 		}
 		return nil
-	case "start", "in_force", "pause", "detached", "attached", "planned", "device", "fork", "fork_look", "ground":
+	case "start", "in_force", "whole", "pause", "detached", "attached", "planned", "device", "fork", "fork_look", "ground":
 		return nil
 	}
 	all, err := Scalars(e)

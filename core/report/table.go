@@ -46,7 +46,7 @@ func Lines(dir string, see func(e run.Entry, values []Scalar) error) error {
 
 // silent are the types of lines whose numbers measure nothing. The last two are never in a journal,
 // but a running lab has them among its events.
-var silent = map[string]bool{"start": true, "knob": true, "in_force": true, "done": true, "checkpoint": true, "note": true, "planned": true, "cancelled": true,
+var silent = map[string]bool{"start": true, "knob": true, "in_force": true, "whole": true, "done": true, "checkpoint": true, "note": true, "planned": true, "cancelled": true,
 	"previewed": true, "refused": true}
 
 // Measures says whether lines of that type hold measurements.

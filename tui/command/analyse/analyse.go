@@ -277,6 +277,9 @@ func (r *analyseRequest) print(s offline.Run, found []*event.Examined, stdout, s
 	}
 	for _, e := range found {
 		fmt.Fprintf(stderr, "%s on %s at step %d\n", s.Config.Method, s.Config.Task, e.Step)
+		if e.Mixed > 0 {
+			fmt.Fprintf(stderr, "D_syn is mixed: %.0f %% of its rows are of a generation that was under way after a change\n", 100*e.Mixed)
+		}
 		if err := write(e); err != nil {
 			return fmt.Errorf("write: %w", err)
 		}

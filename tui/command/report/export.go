@@ -193,7 +193,7 @@ func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writ
 	case r.weights || r.onnx:
 		return r.policy(d, of, base, stderr)
 	}
-	rows, episodes, err := r.transitions(d, of)
+	rows, episodes, err := r.transitions(d, of, stderr)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (r *exportRequest) put(path string, stderr io.Writer, write func(io.Writer)
 }
 
 // transitions reads a buffer from a checkpoint, and which episodes its rows are of, if they are known.
-func (r *exportRequest) transitions(d cli.Deps, of *report.Run) (report.Transitions, *report.Episodes, error) {
+func (r *exportRequest) transitions(d cli.Deps, of *report.Run, stderr io.Writer) (report.Transitions, *report.Episodes, error) {
 	saved, err := rundir.Saved(of.Dir, r.step)
 	if err != nil {
 		return nil, nil, err
@@ -243,6 +243,9 @@ func (r *exportRequest) transitions(d cli.Deps, of *report.Run) (report.Transiti
 	}
 	if r.buffer == "syn" {
 		rows, err := saved.SyntheticBuffer(task, r.member)
+		if mixed := rows.Mixed(); mixed > 0 {
+			fmt.Fprintf(stderr, "D_syn is mixed: the newest %.0f %% of its rows are of a generation that was under way after a change\n", 100*mixed)
+		}
 		return rows, nil, err
 	}
 	rows, err := saved.RealBuffer(task, r.member)
