@@ -119,6 +119,31 @@ func TestChangeOvertaken(t *testing.T) {
 	}
 }
 
+// A change that is in force in a part of D_syn says how much of it is new, and then that all of it is, or
+// never will be.
+func TestChangeInAPartOfDSyn(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	set := func(id int, to float64) {
+		s.fake.emit(event.TypeKnob, event.KnobChanged{ID: id, Knob: "guidance", From: knob.Number(2), To: knob.Number(to), Class: knob.ClassGeneration, Position: knob.After(24_000)})
+		s.fake.emit(event.TypeInForce, event.InForce{ID: id, Knob: "guidance", Share: 0.25})
+	}
+	set(1, 3)
+	s.fake.setShare(0.5)
+	s.Update(polled{})
+	s.contains(t, "in force 24,000 · 50% of D_syn… whole in 7s", "since #1: 0% of D_real, 50% of D_syn")
+	set(2, 4)
+	s.fake.setShare(0.25)
+	s.Update(polled{})
+	s.contains(t, "in force 24,000 · never whole", "25% of D_syn… whole in 7s")
+	s.fake.emit(event.TypeWhole, event.Whole{ID: 2, Knob: "guidance"})
+	s.fake.setShare(0)
+	s.Update(polled{})
+	s.contains(t, "in force 24,000 · never whole", "in force 24,000 · whole 24,000")
+	if text := s.View(); strings.Contains(text, "whole in") || strings.Contains(text, "% new") {
+		t.Errorf("D_syn is whole:\n%s", text)
+	}
+}
+
 // A refit counts once it is complete, and a generation alone is none.
 func TestPhaseCountsCompleteRefits(t *testing.T) {
 	s := running(t, 160, 45, 24_000)

@@ -28,6 +28,7 @@ type fakeLab struct {
 	phase     knob.Phase
 	done      int // units of the phase
 	total     int
+	share     float64 // of D_syn that is new, if it is mixed
 	values    map[string]knob.Value
 	undo      map[int][2]knob.Value
 	waiting   []event.KnobChanged
@@ -209,6 +210,9 @@ func (f *fakeLab) publish() {
 	}
 	if f.refits > 0 {
 		s.Synthetic, s.CostRefit, s.CostGenerate = 100_000, 41*time.Second, 3*time.Second
+		if s.Share = f.share; s.Share > 0 {
+			s.WholeIn = 7 * time.Second
+		}
 	}
 	s.ETALeast = s.CostRefit == 0
 	if f.step > 5000 {
@@ -332,6 +336,13 @@ func (f *fakeLab) setPhase(p knob.Phase, done, total int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.phase, f.done, f.total = p, done, total
+	f.publish()
+}
+
+func (f *fakeLab) setShare(of float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.share = of
 	f.publish()
 }
 

@@ -259,6 +259,9 @@ func (m *Model) poll() {
 		}
 		m.observe(s)
 		m.Touch(topic.Snapshot)
+		if s.Share > 0 { // part of a change's stamps
+			m.Touch(topic.Changes)
+		}
 		m.Changed()
 	}
 	m.steering.RenewPreview()

@@ -49,6 +49,8 @@ func (h *History) takeChange(e event.Event) bool {
 		h.takeKnob(e, b)
 	case event.InForce:
 		h.takeInForce(e.Step, b)
+	case event.Whole:
+		h.takeWhole(e.Step, b)
 	case event.Refused:
 		if b.Knob == "analyse" || b.Knob == event.TypeGround {
 			return false // not a knob
@@ -255,6 +257,9 @@ func examinedText(b *event.Examined) string {
 	if b.Real != nil && b.Synthetic != nil {
 		add("%s, median %s real, %s D_syn", b.Relevance, format.Number(float64(b.Real.Median)), format.Number(float64(b.Synthetic.Median)))
 	}
+	if b.Mixed > 0 {
+		add("D_syn mixed, %s of it new", format.Percent(b.Mixed))
+	}
 	if g := b.Generated; g != nil && g.Dynamics != nil {
 		add("dynamics error %s", format.Number(float64(g.Dynamics.Relative)))
 		if b.Gaussian != nil {
@@ -296,7 +301,10 @@ func (h *History) takeKnob(e event.Event, b event.KnobChanged) {
 func (h *History) takeInForce(step int, b event.InForce) {
 	for _, c := range h.Changes {
 		if c.Number == b.ID {
-			c.State, c.ForceStep, c.Why, c.Overtaken = InForce, step, "", 0
+			for _, earlier := range h.Changes {
+				earlier.Never = earlier.Never || earlier.Knob == c.Knob && earlier.Number < c.Number && earlier.Rolling()
+			}
+			c.State, c.ForceStep, c.Why, c.Overtaken, c.Share = InForce, step, "", 0, b.Share
 			c.Updates = uint64(h.Clock.Updates(step - 1)) // before the first batch of that step
 			if b.Obs != nil {
 				c.Updates = b.Obs.Updates
@@ -304,6 +312,20 @@ func (h *History) takeInForce(step int, b event.InForce) {
 		}
 	}
 	h.Touch(topic.Changes)
+}
+
+func (h *History) takeWhole(step int, b event.Whole) {
+	for _, c := range h.Changes {
+		if c.Number == b.ID {
+			c.WholeStep = step
+		}
+	}
+	h.Touch(topic.Changes)
+}
+
+// Rolling says whether a part of D_syn was made with the change, and the rest is still to come.
+func (c *Change) Rolling() bool {
+	return c.State == InForce && c.Share > 0 && c.WholeStep == 0 && !c.Never
 }
 
 func (h *History) takeRefused(e event.Event, b event.Refused) {

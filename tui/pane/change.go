@@ -36,7 +36,18 @@ func (r *Run) Since(c *history.Change) string {
 	case c.State != history.InForce:
 		return "set at step " + format.Count(c.AppliedStep) + ", not in force yet"
 	}
+	if c.Rolling() {
+		return fmt.Sprintf("in force since step %s, with %s of D_syn", format.Count(c.ForceStep), format.Percent(r.share(c)))
+	}
 	return "in force since step " + format.Count(c.ForceStep)
+}
+
+// share is the share of D_syn that was made with a change of which the rest is still to come.
+func (r *Run) share(c *history.Change) float64 {
+	if r.Snap != nil && r.Snap.Share > 0 {
+		return r.Snap.Share
+	}
+	return c.Share
 }
 
 // MarkerText is the short text of a change, written beside its number.
@@ -77,6 +88,8 @@ func (r *Run) stampSign(c *history.Change) string {
 		return t.Warn.On("pending")
 	case c.State == history.Cancelled:
 		return t.Dim.On("cancelled")
+	case c.Rolling():
+		return t.Good.On(t.Glyphs.Check) + " " + t.Warn.On(format.Percent(r.share(c)))
 	case c.State == history.InForce:
 		return t.Good.On(t.Glyphs.Check + " at " + format.Count(c.ForceStep))
 	case c.Overtaken > 0:
@@ -108,6 +121,16 @@ func (r *Run) ChangeWhat(c *history.Change, name string) string {
 	return b.String()
 }
 
+// rolling says how much of D_syn was made with a change, and when all of it is.
+func (r *Run) rolling(c *history.Change) string {
+	t := r.Theme
+	text := t.Warn.On(format.Percent(r.share(c)) + " of D_syn" + t.Glyphs.Wait)
+	if r.Snap != nil && r.Snap.WholeIn > 0 {
+		text += t.Dim.On(" whole in " + format.Duration(r.Snap.WholeIn))
+	}
+	return text
+}
+
 // Stamps are the stages that a change has reached, in order.
 func (r *Run) Stamps(c *history.Change) []string {
 	t := r.Theme
@@ -130,6 +153,14 @@ func (r *Run) Stamps(c *history.Change) []string {
 	switch {
 	case c.State == history.InForce:
 		out = append(out, t.Good.On(t.Glyphs.Check+" in force "+format.Count(c.ForceStep)))
+		switch {
+		case c.WholeStep > 0:
+			out = append(out, t.Good.On("whole "+format.Count(c.WholeStep)))
+		case c.Never:
+			out = append(out, t.Dim.On("never whole"))
+		case c.Rolling():
+			out = append(out, r.rolling(c))
+		}
 	case c.Overtaken > 0:
 		out = append(out, t.Dim.On(fmt.Sprintf("overtaken by #%d", c.Overtaken)))
 	case c.Now && r.Remaking():

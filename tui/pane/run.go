@@ -54,14 +54,29 @@ func (r *Run) Ended() bool {
 	return r.Snap != nil && (r.Snap.State == event.Finished || r.Snap.State == event.FailedState)
 }
 
-// Cost estimates how long redoing a class takes; unknown before the first refit.
+// chunks is in how many parts a D_syn that is made again comes into force.
+func (r *Run) chunks() int {
+	c := r.About.Config
+	if r.Snap.Synthetic == 0 || c.Roll() == 0 {
+		return 1
+	}
+	chunk := max(1, c.Generator.Chunk)
+	return max(1, (int(r.Effective("samples").Number)+chunk-1)/chunk)
+}
+
+// RollSteps is how many steps after its first part all of a D_syn that is made again is in force.
+func (r *Run) RollSteps() int {
+	return (r.chunks() - 1) * r.About.Config.Roll() * r.About.Config.Environment.InLockstep()
+}
+
+// Cost estimates for how long redoing a class leaves no time for env steps; unknown before the first refit.
 func (r *Run) Cost(class knob.Class) (time.Duration, bool) {
 	if r.Snap == nil {
 		return 0, false
 	}
 	switch class {
 	case knob.ClassGeneration:
-		return r.Snap.CostGenerate, r.Snap.CostGenerate > 0
+		return r.Snap.CostGenerate / time.Duration(r.chunks()), r.Snap.CostGenerate > 0
 	case knob.ClassRefit:
 		return r.Snap.CostRefit, r.Snap.CostRefit > 0
 	default:

@@ -7,6 +7,7 @@ package scenes
 import (
 	"math"
 	"strconv"
+	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -28,7 +29,9 @@ type Scene struct {
 	Updates   uint64      `json:"updates,omitempty"`
 	Real      int         `json:"real,omitempty"`
 	Synthetic int         `json:"synthetic,omitempty"`
-	Mix       [2]int      `json:"mix,omitempty"` // real and synthetic rows of the last batch
+	Share     run.Float   `json:"share,omitempty"`    // of D_syn, if it is mixed
+	WholeIn   run.Float   `json:"whole_in,omitempty"` // seconds until it is whole
+	Mix       [2]int      `json:"mix,omitempty"`      // real and synthetic rows of the last batch
 	Episode   int         `json:"episode,omitempty"`
 	Into      int         `json:"episode_step,omitempty"`
 	Return    run.Float   `json:"episode_return,omitempty"`
@@ -55,12 +58,13 @@ type twin struct {
 }
 
 type dreamt struct {
-	Step      int     `json:"step"`
-	Order     string  `json:"order"`
-	Relevance string  `json:"relevance"`
-	Looked    int     `json:"looked"`
-	Real      int     `json:"real"`
-	Rows      []dream `json:"rows"`
+	Step      int       `json:"step"`
+	Order     string    `json:"order"`
+	Relevance string    `json:"relevance"`
+	Looked    int       `json:"looked"`
+	Real      int       `json:"real"`
+	Mixed     run.Float `json:"mixed,omitempty"`
+	Rows      []dream   `json:"rows"`
 }
 
 type dream struct {
@@ -87,6 +91,7 @@ type plane struct {
 	Syn       []int        `json:"syn"`
 	RealN     int          `json:"real_n"`
 	SynN      int          `json:"syn_n"`
+	Mixed     run.Float    `json:"mixed,omitempty"`
 	F         []run.Float  `json:"f"`
 	Relevance string       `json:"relevance"`
 	FLow      run.Float    `json:"f_low"`
@@ -133,7 +138,7 @@ func longs[T float32 | float64](all []run.Float) (out []T) {
 func of(s *event.Snapshot, wall float64) Scene {
 	x := Scene{
 		Wall: run.Float(math.Max(0, math.Floor(wall*1000)/1000)), Step: s.Step, Phase: int(s.Phase), Warming: s.Warming, Done: s.PhaseDone, Total: s.PhaseTotal, Updates: s.Updates,
-		Real: s.Real, Synthetic: s.Synthetic, Mix: [2]int{s.MixReal, s.MixSynthetic}, Episode: s.Episode, Into: s.EpisodeStep, Return: short(s.EpisodeReturn), Pose: pose(s.Pose),
+		Real: s.Real, Synthetic: s.Synthetic, Share: short(s.Share), WholeIn: short(s.WholeIn.Seconds()), Mix: [2]int{s.MixReal, s.MixSynthetic}, Episode: s.Episode, Into: s.EpisodeStep, Return: short(s.EpisodeReturn), Pose: pose(s.Pose),
 	}
 	if m := s.Moment; m != nil {
 		x.Moment = &moment{Step: m.Step, Action: shorts(m.Action), Reward: short(m.Reward), Q: short(m.Q), F: short(m.F), V: short(m.V)}
@@ -145,7 +150,7 @@ func of(s *event.Snapshot, wall float64) Scene {
 }
 
 func dreamtOf(d *event.Dreamt) *dreamt {
-	out := &dreamt{Step: d.Step, Order: d.Order, Relevance: d.Relevance, Looked: d.Looked, Real: d.Real}
+	out := &dreamt{Step: d.Step, Order: d.Order, Relevance: d.Relevance, Looked: d.Looked, Real: d.Real, Mixed: short(d.Mixed)}
 	for _, r := range d.Rows {
 		if r.Truth == nil {
 			return nil // frames are not kept
@@ -163,13 +168,14 @@ func dreamtOf(d *event.Dreamt) *dreamt {
 
 func planeOf(m *event.Mapped) *plane {
 	return &plane{X: m.X, Y: m.Y, Low: [2]run.Float{short(m.Low[0]), short(m.Low[1])}, High: [2]run.Float{short(m.High[0]), short(m.High[1])}, Step: m.Step,
-		Real: m.Real[:], Syn: m.Syn[:], RealN: m.RealN, SynN: m.SynN, F: shorts(m.F[:]), Relevance: m.Relevance, FLow: short(m.FLow), FHigh: short(m.FHigh)}
+		Real: m.Real[:], Syn: m.Syn[:], RealN: m.RealN, SynN: m.SynN, Mixed: short(m.Mixed), F: shorts(m.F[:]), Relevance: m.Relevance, FLow: short(m.FLow), FHigh: short(m.FHigh)}
 }
 
 // Show puts the scene into a snapshot of a replay, which stands in the same phase.
 func (x *Scene) Show(s *event.Snapshot) {
 	s.Phase, s.Warming, s.PhaseDone, s.PhaseTotal = knob.Phase(x.Phase), x.Warming, x.Done, x.Total
 	s.Updates, s.Real, s.Synthetic, s.MixReal, s.MixSynthetic = x.Updates, x.Real, x.Synthetic, x.Mix[0], x.Mix[1]
+	s.Share, s.WholeIn = float64(x.Share), time.Duration(float64(x.WholeIn)*float64(time.Second))
 	s.Episode, s.EpisodeStep, s.EpisodeReturn, s.Pose = x.Episode, x.Into, float64(x.Return), longs[float64](x.Pose)
 	if m := x.Moment; m != nil {
 		s.Moment = &event.Moment{Step: m.Step, Action: longs[float32](m.Action), Reward: float64(m.Reward), Q: float64(m.Q), F: float64(m.F), V: float64(m.V)}
@@ -180,7 +186,7 @@ func (x *Scene) Show(s *event.Snapshot) {
 }
 
 func (d *dreamt) shown() *event.Dreamt {
-	out := &event.Dreamt{Step: d.Step, Order: d.Order, Relevance: d.Relevance, Looked: d.Looked, Real: d.Real, Usual: math.NaN()}
+	out := &event.Dreamt{Step: d.Step, Order: d.Order, Relevance: d.Relevance, Looked: d.Looked, Real: d.Real, Mixed: float64(d.Mixed), Usual: math.NaN()}
 	for _, r := range d.Rows {
 		t := &event.Truth{State: longs[float32](r.State), Action: longs[float32](r.Action), Told: longs[float32](r.Told), True: longs[float32](r.True),
 			Reward: float64(r.TrueR), Errors: longs[float64](r.Errors), Off: float64(r.Off)}
@@ -194,7 +200,7 @@ func (d *dreamt) shown() *event.Dreamt {
 
 func (m *plane) shown() *event.Mapped {
 	out := &event.Mapped{X: m.X, Y: m.Y, Low: [2]float64{float64(m.Low[0]), float64(m.Low[1])}, High: [2]float64{float64(m.High[0]), float64(m.High[1])}, Step: m.Step,
-		RealN: m.RealN, SynN: m.SynN, Relevance: m.Relevance, FLow: float64(m.FLow), FHigh: float64(m.FHigh)}
+		RealN: m.RealN, SynN: m.SynN, Mixed: float64(m.Mixed), Relevance: m.Relevance, FLow: float64(m.FLow), FHigh: float64(m.FHigh)}
 	copy(out.Real[:], m.Real)
 	copy(out.Syn[:], m.Syn)
 	copy(out.F[:], longs[float64](m.F))

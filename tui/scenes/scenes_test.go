@@ -29,13 +29,13 @@ var begun = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
 // snapshot is a run after some seconds, with all that a scene has.
 func snapshot(seconds float64, step int, p knob.Phase) *event.Snapshot {
-	m := &event.Mapped{X: 0, Y: 1, Low: [2]float64{-1, 0}, High: [2]float64{1, 2.5}, Step: step, RealN: 9, SynN: 7, Relevance: "curiosity", FLow: 0.1, FHigh: 0.9}
+	m := &event.Mapped{X: 0, Y: 1, Low: [2]float64{-1, 0}, High: [2]float64{1, 2.5}, Step: step, RealN: 9, SynN: 7, Mixed: 0.25, Relevance: "curiosity", FLow: 0.1, FHigh: 0.9}
 	m.Real[3], m.Syn[5], m.F[3], m.F[4] = 9, 7, 0.5, math.NaN()
 	return &event.Snapshot{
-		Time: begun.Add(time.Duration(seconds * float64(time.Second))), State: event.Running, Step: step, Phase: p, PhaseDone: 4, PhaseTotal: 10, Updates: 80, Real: step, Synthetic: 500,
+		Time: begun.Add(time.Duration(seconds * float64(time.Second))), State: event.Running, Step: step, Phase: p, PhaseDone: 4, PhaseTotal: 10, Updates: 80, Real: step, Synthetic: 500, Share: 0.25, WholeIn: 3 * time.Second,
 		MixReal: 64, MixSynthetic: 32, Episode: 2, EpisodeStep: 7, EpisodeReturn: 1.5, Pose: []float64{0.25, -1}, Refits: 1, Map: m,
 		Moment: &event.Moment{Step: step, Action: []float32{0.5}, Reward: 0.25, Q: 12, F: math.NaN(), V: math.NaN(), Twin: &event.Twin{Distance: 0.5, Reward: 0.75, F: 2}},
-		Dreamt: &event.Dreamt{Step: step, Order: event.DreamsByF, Relevance: "curiosity", Looked: 9, Real: 90, Usual: math.NaN(), Rows: []event.Dream{
+		Dreamt: &event.Dreamt{Step: step, Order: event.DreamsByF, Relevance: "curiosity", Looked: 9, Real: 90, Mixed: 0.25, Usual: math.NaN(), Rows: []event.Dream{
 			{Rank: 1, F: 3, Return: 0.5, Truth: &event.Truth{State: []float32{1}, Action: []float32{0}, Told: []float32{2}, True: []float32{3}, Reward: 0.5, Errors: []float64{-1}, Off: 1, Poses: [3][]float64{{1}, {2}, {3}}}},
 			{Rank: 5, F: 2, Truth: &event.Truth{State: []float32{1}, Action: []float32{0}, Told: []float32{2}, Reward: math.NaN(), Off: math.NaN()}},
 		}},
@@ -77,7 +77,7 @@ func TestAReplayShowsTheScenes(t *testing.T) {
 	want := snapshot(3, 40, knob.Fit)
 	text, _ := recorded(t, want)
 	got := shown(t, text, 3.2, 40)
-	if got.Step != 40 || got.Phase != knob.Fit || got.PhaseDone != 4 || got.PhaseTotal != 10 || got.Updates != 80 || got.Real != 40 || got.Synthetic != 500 || got.MixReal != 64 || got.MixSynthetic != 32 ||
+	if got.Step != 40 || got.Phase != knob.Fit || got.PhaseDone != 4 || got.PhaseTotal != 10 || got.Updates != 80 || got.Real != 40 || got.Synthetic != 500 || got.Share != 0.25 || got.WholeIn != 3*time.Second || got.MixReal != 64 || got.MixSynthetic != 32 ||
 		got.Episode != 2 || got.EpisodeStep != 7 || got.EpisodeReturn != 1.5 || !reflect.DeepEqual(got.Pose, want.Pose) {
 		t.Errorf("%+v", got)
 	}
@@ -87,7 +87,7 @@ func TestAReplayShowsTheScenes(t *testing.T) {
 	if d := got.Dreamt; len(d.Rows) != 2 || !reflect.DeepEqual(d.Rows[0], want.Dreamt.Rows[0]) || d.Rows[1].Truth.True != nil || !math.IsNaN(d.Rows[1].Truth.Off) {
 		t.Errorf("%+v", d)
 	}
-	if m := got.Map; m.Real != want.Map.Real || m.Syn != want.Map.Syn || m.F[3] != 0.5 || !math.IsNaN(m.F[4]) || m.High != want.Map.High {
+	if m := got.Map; m.Real != want.Map.Real || m.Syn != want.Map.Syn || m.F[3] != 0.5 || !math.IsNaN(m.F[4]) || m.High != want.Map.High || m.Mixed != 0.25 || got.Dreamt.Mixed != 0.25 {
 		t.Errorf("%+v", m)
 	}
 }

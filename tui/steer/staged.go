@@ -22,6 +22,8 @@ func (s *Steering) StagedEffect() string {
 		return text + s.atNextRefit()
 	case !s.Generated():
 		return text + strings.Replace(s.atNextRefit(), "next", "first", 1)
+	case known && cost < patience && class == knob.ClassGeneration && s.RollSteps() > 0:
+		return text + "now, " + format.Lasting(cost) + "; all of D_syn " + format.Count(s.RollSteps()) + " steps later"
 	case known && cost < patience:
 		return text + "now, " + format.Lasting(cost)
 	case known:

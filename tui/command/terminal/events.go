@@ -33,7 +33,12 @@ func eventText(e event.Event) string {
 	case event.KnobChanged:
 		return knobText(b)
 	case event.InForce:
+		if b.Share > 0 {
+			return fmt.Sprintf("change %d: %s in force in %.0f %% of D_syn", b.ID, b.Knob, 100*b.Share)
+		}
 		return fmt.Sprintf("change %d: %s in force", b.ID, b.Knob)
+	case event.Whole:
+		return fmt.Sprintf("change %d: %s in force in all of D_syn", b.ID, b.Knob)
 	case event.Refused:
 		return fmt.Sprintf("refused %s=%s: %s", b.Knob, b.Value, b.Reason)
 	case event.Data:

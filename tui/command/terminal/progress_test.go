@@ -47,6 +47,8 @@ func TestPlainProgress(t *testing.T) {
 	p.Tick(r, begin.Add(time.Second)) // too early for a second line
 	r.add(3000, event.KnobChanged{ID: 1, Knob: "guidance", From: knob.Number(2), To: knob.Number(3), Now: true, Hint: "no effect yet"})
 	r.add(3001, event.InForce{ID: 1, Knob: "guidance"})
+	r.add(3001, event.InForce{ID: 2, Knob: "top_fraction", Share: 0.2048})
+	r.add(3101, event.Whole{ID: 2, Knob: "top_fraction"})
 	r.add(3001, event.Refused{Knob: "ratio", Value: "7", Reason: "out of range"})
 	r.add(3001, event.Paused{})
 	p.Tick(r, begin.Add(31*time.Second)) // the snapshot is older than the events
@@ -59,6 +61,8 @@ step 2500: refit in 2.0 s: 500 generator steps, loss 0.25, model error 0.375, 99
 step 2500/10000 25%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
 step 3000: change 1: guidance 2 → 3 now (no effect yet)
 step 3001: change 1: guidance in force
+step 3001: change 2: top_fraction in force in 20 % of D_syn
+step 3101: change 2: top_fraction in force in all of D_syn
 step 3001: refused ratio=7: out of range
 step 3001: paused
 step 3001/10000 30%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15

@@ -60,6 +60,9 @@ func (p *Pane) Title(w int) (title, note string) {
 	}
 	t := p.Theme
 	step := t.Dim.On("step " + format.Count(d.Step))
+	if d.Mixed > 0 {
+		return "DREAMS", t.Dim.On(format.Percent(d.Mixed)+" of D_syn new, ") + step
+	}
 	return "DREAMS", theme.Longest([]string{step, t.Dim.On("D_syn beside the task, ") + step}, w-13)
 }
 

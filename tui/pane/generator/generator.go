@@ -103,7 +103,10 @@ func (p *Pane) Body(w, h int) []string {
 	}
 	out = append(append(out, line), p.modelLines(w, label)...)
 	held := label("D_syn") + format.Count(s.Synthetic) + t.Dim.On(" rows")
-	if !p.Dreams() {
+	switch {
+	case s.Share > 0:
+		held = theme.Longest([]string{held + t.Dim.On(", ") + format.Percent(s.Share) + t.Dim.On(" new"), held + t.Dim.On(", ") + format.Percent(s.Share) + t.Dim.On(" new, others ") + format.Count(s.Step-last.Step) + t.Dim.On(" steps old")}, w)
+	case !p.Dreams():
 		held += t.Dim.On(", ") + format.Count(s.Step-last.Step) + t.Dim.On(" steps old")
 	}
 	out = append(out, held)

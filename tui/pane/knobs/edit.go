@@ -164,7 +164,10 @@ func (p *Pane) Exposure() string {
 	text := fmt.Sprintf("since #%d: %s of D_real", c.Number, format.Percent(float64(young)/float64(s.Real)))
 	if s.Synthetic > 0 {
 		renewed := "0%"
-		if len(p.History.Refits) > c.Refits {
+		switch {
+		case c.Rolling():
+			renewed = format.Percent(s.Share)
+		case len(p.History.Refits) > c.Refits:
 			renewed = "100%"
 		}
 		text += ", " + renewed + " of D_syn"

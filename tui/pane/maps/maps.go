@@ -175,15 +175,17 @@ func (m *Pane) dimension(i int) string {
 
 // title names a map and explains its signs.
 func (m *Pane) title(d *event.Mapped, kind Kind, w int) string {
-	t := m.Theme
-	name := titles[kind]
-	legend := fmt.Sprintf("%s rows looked at", format.Count(d.RealN))
-	switch kind {
-	case Syn:
-		legend = fmt.Sprintf("%s rows looked at", format.Count(d.SynN))
-	case Difference:
+	t, name := m.Theme, titles[kind]
+	looked := func(rows int) string { return format.Count(rows) + " rows looked at" }
+	legend := looked(d.RealN)
+	switch {
+	case kind == Syn && d.Mixed > 0:
+		legend = looked(d.SynN) + ", " + format.Percent(d.Mixed) + " of D_syn new"
+	case kind == Syn:
+		legend = looked(d.SynN)
+	case kind == Difference:
 		legend = "s synthetic  r real"
-	case MeanF:
+	case kind == MeanF:
 		legend = "no F"
 		if d.Relevance != "" {
 			legend = fmt.Sprintf("%s %s..%s", d.Relevance, format.Number(d.FLow), format.Number(d.FHigh))
