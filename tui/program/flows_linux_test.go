@@ -164,7 +164,7 @@ func hangUp(t *testing.T, w *tmux.Window, dir string) {
 func lesson(t *testing.T, w *tmux.Window) {
 	t.Helper()
 	w.Press("what ω does", "T")
-	w.Press("step 1 of", "2")
+	w.Press("step 1 of", "3")
 	w.Press("stage guidance=0", "Enter")
 	w.Press("far beyond the condition", "Enter")
 	w.Press("You said: rises", "1")
