@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/charts"
 	"pgrlab/tui/pane/fans"
 	"pgrlab/tui/pane/runs"
 	"pgrlab/tui/picker"
@@ -39,6 +40,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case runs.Loaded:
 		m.runs.OverlayRun(msg)
+	case charts.OthersRead:
+		m.charts.TakeOthers(msg)
 	case fans.Forked:
 		m.fans.TakeForks(msg)
 	case fans.Resumed:

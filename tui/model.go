@@ -173,6 +173,7 @@ func (m *Model) begin(msg started) tea.Cmd {
 	m.Lab = msg.lab
 	m.poll()
 	m.Changed()
+	m.StartLater(m.charts.LookForOthers())
 	if m.leaving.soon {
 		return m.leaving.suspend()
 	}

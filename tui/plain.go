@@ -358,6 +358,11 @@ func (p *plain) status() {
 	if c := p.About.Config; c.Sees() {
 		text += fmt.Sprintf(" Step %s is frame %s of the task.", format.Count(p.Snap.Step), format.Count(c.Frames(p.Snap.Step)))
 	}
+	if n := len(p.History.Evaluations); n > 0 {
+		if said := p.charts.GhostSaid(p.History.Evaluations[n-1]); said != "" {
+			text += " The last return is " + said + "."
+		}
+	}
 	if p.Snap.ETA > 0 {
 		text += " " + format.Duration(p.Snap.ETA) + " to go"
 		if p.Snap.ETALeast {

@@ -65,6 +65,11 @@ func (s Seed) failure() Failure {
 	return f
 }
 
+// Diverges says whether the run failed because the numbers of a member diverged.
+func (r *Run) Diverges(member int) bool {
+	return r.Failed != "" && Seed{r.Members[member].Seed, r, member}.failure().Diverged
+}
+
 // notFinite says where the return of a seed is not finite within the steps that count.
 func (s Seed) notFinite(t *Task) Failure {
 	f := Failure{Seed: s.Seed, Diverged: true, Dir: s.Run.Dir}

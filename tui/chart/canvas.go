@@ -29,6 +29,8 @@ const (
 	FanArea // Role.Series: 0 without the change, 1 with it, 2 both
 	FanMean // Role.Series: 0 without the change, 1 with it
 	CursorLine
+	GhostLine
+	GhostMark
 )
 
 // Role is the kind of a piece and, for lines, dots and labels of lines, the number of the series.

@@ -71,6 +71,8 @@ type Chart struct {
 	Noise      Band     // behind everything else
 	Falls      []Point  // measurements with a sign in place of their dot
 	Fan        Fan      // below the series
+	Ghost      Ghost    // where nothing else is but the noise
+	Beyond     *Beyond  // at the right edge
 	Cursor     *float64 // a vertical line at the position being inspected
 
 	XMin, XMax float64   // the horizontal range; taken from the data if XMax ≤ XMin
@@ -141,6 +143,8 @@ func (c *Chart) Lines(w, h int) []string {
 	for _, level := range c.Levels {
 		c.drawLevel(canvas, l, s, level)
 	}
+	c.drawBeyond(canvas, l, s, x1)
+	c.drawGhost(canvas, l, s, x0, x1)
 	c.drawNoise(canvas, l, s, x0, x1)
 	return canvas.lines(c.Paint)
 }
@@ -169,12 +173,14 @@ func (c *Chart) prepared() *Chart {
 		s.Low, s.High = logarithms(s.Low), logarithms(s.High)
 		d.Series[i] = s
 	}
-	d.Fan = c.Fan.logarithm()
+	d.Fan, d.Ghost = c.Fan.logarithm(), c.Ghost.logarithm()
+	if b := c.Beyond; b != nil {
+		d.Beyond = &Beyond{b.Reference.logarithm(), b.Label}
+	}
 	d.Noise, d.Falls = Band{logarithms(c.Noise.Low), logarithms(c.Noise.High)}, logarithms(c.Falls)
 	d.References = make([]Reference, len(c.References))
 	for i, r := range c.References {
-		r.Low, r.Mid, r.High = logarithm(r.Low), logarithm(r.Mid), logarithm(r.High)
-		d.References[i] = r
+		d.References[i] = r.logarithm()
 	}
 	d.Levels = make([]Level, len(c.Levels))
 	for i, level := range c.Levels {
@@ -185,6 +191,12 @@ func (c *Chart) prepared() *Chart {
 		d.Include = append(d.Include, logarithm(v))
 	}
 	return &d
+}
+
+// logarithm is the reference on a logarithmic axis.
+func (r Reference) logarithm() Reference {
+	r.Low, r.Mid, r.High = logarithm(r.Low), logarithm(r.Mid), logarithm(r.High)
+	return r
 }
 
 func logarithms(points []Point) []Point {
@@ -303,7 +315,7 @@ func (c *Chart) yRange(x0, x1 float64) (float64, float64) {
 			}
 		}
 	}
-	for _, p := range c.Fan.points() {
+	for _, p := range append(c.Fan.points(), c.Ghost.points()...) {
 		if p.X >= x0 && p.X <= x1 {
 			take(p.Y)
 		}

@@ -26,6 +26,8 @@ type Glyphs struct {
 	fall      string    // in place of the dot of a fall
 	fan       [3]string // in a fan's area without the change, with it, in both
 	mean      [2]string // on a fan's mean without the change, and with it
+	ghost     [3]string // on the edges of a ghost, on its middle, at its level on the axis
+	broken    string    // a break of the horizontal axis
 }
 
 // Unicode draws with box-drawing characters.
@@ -42,7 +44,7 @@ func Unicode() Glyphs {
 		span: "┊", band: "░", dots: []string{"●", "○", "■", "□", "◆", "◇"},
 		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", cursor: "┃", pointer: "▲",
 		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼", level: "╌", noise: "░", fall: "▼",
-		fan: [3]string{"░", "▒", "▓"}, mean: [2]string{"┄", "━"},
+		fan: [3]string{"░", "▒", "▓"}, mean: [2]string{"┄", "━"}, ghost: [3]string{"·", "┈", "▸"}, broken: "╱",
 	}
 }
 
@@ -60,7 +62,7 @@ func ASCII() Glyphs {
 		span: ":", band: ".", dots: []string{"o", "x", "#", "+", "@", "&"},
 		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", cursor: "|", pointer: "^",
 		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v", level: "-", noise: ",", fall: "v",
-		fan: [3]string{".", ":", "%"}, mean: [2]string{"-", "="},
+		fan: [3]string{".", ":", "%"}, mean: [2]string{"-", "="}, ghost: [3]string{".", "~", ">"}, broken: "/",
 	}
 }
 
@@ -78,6 +80,7 @@ func Console() Glyphs {
 	}
 	g.span, g.marker, g.cursor, g.level = "│", ":", "║", "-"
 	g.mean = [2]string{"-", "="}
+	g.ghost, g.broken = [3]string{"·", "-", ">"}, "/"
 	g.dots = []string{"•", "o", "■", "+", "@", "&"}
 	return g
 }

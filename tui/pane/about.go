@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/tui/history"
 	"pgrlab/tui/scenes"
 )
 
@@ -68,6 +69,9 @@ type About struct {
 	LoadRun func(dir string) ([]event.Event, error)
 	// LoadFork reads the journal of a fork that this run's journal names; nil: LoadRun.
 	LoadFork func(dir string) ([]event.Event, error)
+	// Alike reads what other runs returned that have the settings of this one and were not changed by
+	// hand. It is called once, outside the event loop. nil: none are looked for.
+	Alike func() []history.Past
 	// LoadConfig reads the configuration of that folder; nil: from its config.toml.
 	LoadConfig func(dir string) (config.Config, error)
 

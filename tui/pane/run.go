@@ -36,6 +36,7 @@ type Run struct {
 	History  history.History
 	Others   []Other    // runs that the charts show beside this one
 	Fan      *FanCurves // forks that they show; nil: none
+	Newest   *FanCurves // the newest forks, whether shown or not; nil: there are none
 }
 
 // Canvas returns what pictures are drawn on.

@@ -22,5 +22,6 @@ func ownOnly(about *pane.About) {
 		about.LoadFork = history.ReadJournal
 	}
 	about.LoadRun = func(string) ([]event.Event, error) { return nil, errOneRun }
+	about.Alike = nil
 	about.LoadConfig = func(string) (config.Config, error) { return config.Config{}, errOneRun }
 }

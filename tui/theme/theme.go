@@ -177,7 +177,7 @@ func (t *Theme) Paint(r chart.Role, s string) string {
 		return t.marker.On(s)
 	case chart.MarkerNumber:
 		return t.MarkerNumber.On(s)
-	case chart.CursorLine:
+	case chart.CursorLine, chart.GhostMark:
 		return t.Accent.On(s)
 	case chart.ReferenceBracket:
 		return t.Reference.On(s)
@@ -185,6 +185,8 @@ func (t *Theme) Paint(r chart.Role, s string) string {
 		return t.Bad.On(s)
 	case chart.ReferenceFaint, chart.LevelLine, chart.NoiseBand:
 		return t.Faint.On(s)
+	case chart.GhostLine:
+		return t.Dim.On(s)
 	default:
 		return s
 	}

@@ -13,6 +13,7 @@ import (
 	"pgrlab/presets"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/results"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/scenes"
@@ -56,6 +57,7 @@ func options(d cli.Deps, dir string, speed float64, begin func(*tui.Replay)) (tu
 	}
 	var events []event.Event // once it has started
 	about.Again = func() string { return Again(dir, events) }
+	about.Alike = func() []history.Past { return results.Earlier(dir, config) }
 	return tui.Options{
 		About: about,
 		Start: func() (pane.Lab, error) {

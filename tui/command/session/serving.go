@@ -10,6 +10,8 @@ import (
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/forks"
 	"pgrlab/tui/command/replay"
+	"pgrlab/tui/command/results"
+	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/remote"
 )
@@ -21,12 +23,16 @@ type serving struct {
 	server  *remote.Server
 	draw    func(pose []float64, w, h int) (*image.RGBA, error) // shared by all screens
 	whatIf  *whatIf                                             // the same
+	alike   func() []history.Past                               // other runs of the same settings, read once for all screens
 }
 
 // newServing prepares a session for screens, its own and those of others.
 func (s *session) newServing() {
 	s.viewers = remote.NewViewers(s.watched)
 	s.whatIf = newWhatIf(s)
+	if !s.config.Dreams() {
+		s.alike = sync.OnceValue(func() []history.Past { return results.Earlier(s.folder.Dir(), s.config) })
+	}
 	if draw := s.deps.Drawing(s.task); draw != nil {
 		s.draw = sharedDrawing(draw)
 	}
@@ -75,7 +81,7 @@ func (s *session) stopServing() {
 func (s *session) shown() tui.Options {
 	return tui.Options{
 		About: pane.About{
-			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Untrained: replay.Untrained(s.config), Draw: s.draw, Device: s.device(),
+			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Untrained: replay.Untrained(s.config), Alike: s.alike, Draw: s.draw, Device: s.device(),
 			Fork: s.fork, GoOn: s.goOn, Look: s.noteLook, Pace: func() pane.ForkPace { return forks.Pace(s.threads, s.startup, s.place.GPU != nil) },
 			WhatIf: s.whatIf, Ground: s.ground(),
 			Names: s.names(), Choices: s.task.Choices, GPU: s.use.Load,

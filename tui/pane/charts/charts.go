@@ -28,6 +28,8 @@ type Charts struct {
 	log      map[string]bool // quantities with a logarithmic axis
 	seeds    bool            // the seeds of a cohort are drawn as separate lines
 	bandOff  bool            // the chart of returns has no band of noise
+	shade    shade           // the ghost behind the returns
+	alike    *history.Ghost  // other runs of the same settings; nil: not read
 	Cursor   int             // the step being inspected
 	CursorOn bool
 }
@@ -93,6 +95,7 @@ func (p *Pane) Verbs() []pane.Verb {
 		{Name: "show", About: "show a quantity in the chart in focus", Arguments: quantityNames, Run: p.CommandShow},
 		{Name: "goto", About: "put the cursor on a marker, or on a step", Arguments: nil, Run: p.commandGoto},
 		{Name: "band", About: "the band of the run's own noise behind its returns: on or off", Arguments: func() []string { return []string{"on", "off"} }, Run: p.commandBand},
+		{Name: "ghost", About: "what stands faint behind the returns: other runs of these settings, the newest forks without the change, the paper's result", Arguments: func() []string { return shades[:] }, Run: p.commandGhost},
 		{Name: "axis", About: "what the charts count", Arguments: func() []string { return AxisNames[:] }, Run: p.commandAxis},
 	}
 }
@@ -119,6 +122,9 @@ func (m *Charts) ChartBody(p pane.ID, w, h int) []string {
 	}
 	if q.ID == "return" {
 		c.Noise, c.Falls = m.noise(w, h)
+		if c.Ghost, c.Beyond = m.ghost(w, h), m.beyond(); len(c.Ghost.Low) > 0 { // two areas would hide each other
+			c.Noise = chart.Band{}
+		}
 	}
 	c.Fan = m.fan(q)
 	if u := m.About.Untrained; u != nil && q.ID == "return" {

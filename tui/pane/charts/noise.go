@@ -56,6 +56,19 @@ func (m *Charts) noiseUnknown(step int) string {
 	return fmt.Sprintf("noise unknown before %d evaluations", history.NoiseFrom)
 }
 
+// said puts the evaluation under the cursor into words.
+func (m *Charts) said(step int) string {
+	text := m.noiseSaid(step)
+	for _, e := range m.History.Evaluations {
+		if e.Step == step {
+			if ghost := m.GhostSaid(e); ghost != "" {
+				text += "; " + ghost
+			}
+		}
+	}
+	return text
+}
+
 // noiseSaid puts the evaluation under the cursor into words.
 func (m *Charts) noiseSaid(step int) string {
 	for i, e := range m.History.Evaluations {

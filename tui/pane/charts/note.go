@@ -208,9 +208,12 @@ func (m *Charts) returnNote(q quantity, w int) string {
 	if text := m.noiseUnknown(e.Step); text != "" {
 		unknown = t.Dim.On(" " + t.Glyphs.Separator + " " + text)
 	}
-	var notes []string
+	var notes, tails []string
 	known := m.About.References
-	for _, tail := range []string{others(noteName) + m.referenceNote(known, 2), others(noteName) + m.referenceNote(known, 1), others(noteName) + m.referenceNote(unframed(known), 1), others(noteName), others(0)} {
+	for _, ghost := range m.ghostNotes(e.Step) {
+		tails = append(tails, ghost+m.referenceNote(known, 2), ghost+m.referenceNote(unframed(known), 1), ghost)
+	}
+	for _, tail := range append(tails, others(noteName)+m.referenceNote(known, 2), others(noteName)+m.referenceNote(known, 1), others(noteName)+m.referenceNote(unframed(known), 1), others(noteName), others(0)) {
 		for _, head := range []string{over + noise + unknown, over + noise, of + noise, noise} {
 			notes = append(notes, where+dot+" "+value+head+tail)
 		}

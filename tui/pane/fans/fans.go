@@ -96,18 +96,21 @@ func (p *Pane) Shown() bool { return len(p.Groups) > 0 && p.shown }
 
 // draw makes the pane and the charts show the forks as they are now.
 func (p *Pane) draw() {
-	p.Fan = nil
-	if b := p.newest(); b != nil && p.shown && !b.Confirm {
-		p.Fan = &pane.FanCurves{From: b.Children[0].From, To: b.Children[0].To}
+	p.Fan, p.Newest = nil, nil
+	if b := p.newest(); b != nil && !b.Confirm {
+		p.Newest = &pane.FanCurves{From: b.Children[0].From, To: b.Children[0].To}
 		for i := range b.Children {
 			switch c := &b.Children[i]; {
 			case c.failed != nil: // its curve ends early
 			case c.Changed:
-				p.Fan.With = append(p.Fan.With, &c.history)
+				p.Newest.With = append(p.Newest.With, &c.history)
 			default:
-				p.Fan.Without = append(p.Fan.Without, &c.history)
+				p.Newest.Without = append(p.Newest.Without, &c.history)
 			}
 		}
+	}
+	if p.shown {
+		p.Fan = p.Newest
 	}
 	p.TouchPane(pane.Fan)
 	p.Touch(topic.Charts)
