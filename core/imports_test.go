@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	"tui/pane/whatif":      {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"},                                                                   // run: its numbers
 	"tui/pane":             {"tui/scenes", "tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif", "core/shell"},
 	"tui/ground":           {"tui/steer", "tui/theme", "tui/format", "core/event", "core/ground"},
-	"tui/steer":            {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
+	"tui/steer":            {"tui/pane", "tui/history", "tui/theme", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
 	"tui/history":          {"core/ground", "tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/lesson":           {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
 	"tui/picker":           {"tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/config", "core/run", "core/event", "core/knob", "core/cost"},

@@ -421,7 +421,7 @@ func (f *fakeLab) Send(c event.Command) error {
 		}
 		f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity", Terms: terms,
 			Real: fakeHistogram(0.25, 0.12), Synthetic: fakeHistogram(0.55, 0.2), Preview: fakeHistogram(0.7, 0.15),
-			Outside: 0.04, RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Samples: 256, Seconds: 0.4, CostSeconds: math.NaN()})
+			Doses: f.doses(c), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Seconds: 0.4, CostSeconds: math.NaN()})
 	case event.Ground:
 		f.grounding = &event.Grounding{Step: f.step, By: c.By, Of: 74}
 	case event.LeaveGround:
@@ -495,4 +495,25 @@ func (f *fakeLab) changes() int {
 		}
 	}
 	return n
+}
+
+// doses are what the fake generator makes with values around the one in force.
+func (f *fakeLab) doses(c event.Preview) (all []event.Dose) {
+	k, err := knob.Find(c.Knob)
+	if err != nil {
+		return nil
+	}
+	v, err := k.Parse(c.Value)
+	if err != nil {
+		return nil
+	}
+	values := k.Around(f.values[k.Name], v, 5)
+	if values == nil {
+		values = []knob.Value{v}
+	}
+	for i, v := range values {
+		x := float64(i)
+		all = append(all, event.Dose{Value: k.Format(v), Rows: 128, Median: 0.4 + 0.1*x, Q90: 0.6 + 0.1*x, Outside: 0.01 + 0.01*x*x, State: 0.13 + 0.03*x*x, Reward: 0.1 + 0.01*x})
+	}
+	return all
 }

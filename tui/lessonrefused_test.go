@@ -144,7 +144,7 @@ type blindLab struct{ *fakeLab }
 
 func (b blindLab) Send(c event.Command) error {
 	if p, is := c.(event.Preview); is {
-		b.emit(event.TypePreviewed, event.Previewed{ID: p.ID, Knob: p.Knob, Value: p.Value, Relevance: "eco", Real: fakeHistogram(0.2, 0.1), Outside: 0.1, Samples: 256})
+		b.emit(event.TypePreviewed, event.Previewed{ID: p.ID, Knob: p.Knob, Value: p.Value, Relevance: "eco", Real: fakeHistogram(0.2, 0.1), Doses: []event.Dose{{Value: p.Value, Rows: 128, Outside: 0.1}}})
 		return nil
 	}
 	return b.fakeLab.Send(c)
@@ -155,7 +155,7 @@ func TestALessonWithoutAMedian(t *testing.T) {
 	s := with(t, func(f *fakeLab) pane.Lab { return blindLab{f} }, nil)
 	s.typeLine("lesson guidance")
 	s.goTo(t, 4, lesson.Revealed)
-	s.contains(t, "✗ F = eco cannot score the preview's samples", "The median F went from - to -")
+	s.contains(t, "✗ F = eco cannot score the rows of the preview", "The median F went from - to -")
 	s.press("enter")
 	s.contains(t, "is 0.100 at ω = 0 and 0.100 at ω = 4")
 

@@ -258,7 +258,7 @@ func (p *plain) writeLesson() {
 
 // writePreview writes the effect of a staged value once it is known.
 func (p *plain) writePreview() {
-	if p.steering.Preview.Answer == nil { // a new question; the answer to the old one may come again
+	if a := p.steering.Preview.Answer; a == nil || a.More { // a new question; the answer to the old one may come again
 		p.seen = ""
 		return
 	}

@@ -396,7 +396,7 @@ func TestGoldenPlain(t *testing.T) {
 	say("esc", "do not apply")
 	say("note the reward grows", "noted")
 	say("guidance 99", "out of range")
-	say("stage guidance 3", "256 samples in")
+	say("stage guidance 3", "128 rows")
 	io.WriteString(person, "drop\n")
 	say("lesson guidance", "step 1 of 7")
 	io.WriteString(person, "\n")

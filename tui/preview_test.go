@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestPreviewIsAskedForAndShown(t *testing.T) {
 	if p, ok := s.lastCommand().(event.Preview); !ok || p.Knob != "guidance" || p.Value != "2.25" {
 		t.Fatalf("sent %#v", s.lastCommand())
 	}
-	s.contains(t, "prev.", "256 samples in 0.4 s", "4% outside the real range")
+	s.contains(t, "prev.", "128 rows", "outside 5% ")
 
 	// A refit makes the answer old; the next one takes its place, at its own time.
 	first := s.steering.Preview.Answer
@@ -107,7 +108,7 @@ func TestPreviewOfABusyLab(t *testing.T) {
 		s.poll()
 		s.poll()
 	}
-	s.contains(t, "256 samples in 0.4 s")
+	s.contains(t, "128 rows")
 }
 
 // Before the first fit the lab says why there is no preview, and when there will be one.
@@ -121,7 +122,7 @@ func TestPreviewBeforeTheFirstFit(t *testing.T) {
 	s.clock = s.clock.Add(steer.PreviewEvery)
 	s.poll()
 	s.poll()
-	s.contains(t, "prev.", "256 samples")
+	s.contains(t, "prev.", "128 rows")
 }
 
 // The answer for what is staged is shown to its end, whatever it takes from the histograms or from what
@@ -132,10 +133,11 @@ func TestPreviewIsShownWhole(t *testing.T) {
 		s := running(t, 160, 45, 24_000)
 		s.press("down", "right")
 		a := *s.steering.Preview.Answer
+		a.Doses = []event.Dose{{Value: a.Value, Rows: 128, Median: 0.4, Q90: 0.6, Outside: 0.04, State: math.NaN(), Reward: math.NaN()}}
 		a.Cost = "return is ready for all transitions of D_real; a switch at the next refit scores, fits and generates as usual, " + end
 		if !histograms { // as with a function that has given no numbers yet
 			s.History.F = nil
-			a.Real, a.Synthetic, a.Preview, a.Samples = nil, nil, nil, 0
+			a.Real, a.Synthetic, a.Preview, a.Doses = nil, nil, nil, nil
 		}
 		s.steering.Preview.Answer = &a
 		body := s.pane(pane.Scores).Body(48, 7)

@@ -30,7 +30,7 @@ func TestFlowsUnderTmux(t *testing.T) {
 		t.Run(term, func(t *testing.T) {
 			s := openLook(t, term, 160, 45)
 			s.Await("RETURN")
-			s.Press("256 samples", "Right")
+			s.Press("128 rows", "Right")
 			s.Press("#1", "Enter")
 			s.Press("(undoes #1)", "z")
 			s.Press("COMMANDS", ":")

@@ -14,12 +14,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-const (
-	// previewRows is how many transitions a preview makes.
-	previewRows = 256
-	// boundRows is how many real transitions a piece looks at for their bounds.
-	boundRows = 16_384
-)
+// boundRows is how many real transitions a piece looks at for their bounds.
+const boundRows = 16_384
 
 // Source is what a preview needs from the run besides its View.
 type Source interface {
@@ -39,6 +35,8 @@ type Source interface {
 	// 0: unknown.
 	RefitTakes(name string, row, unit time.Duration) time.Duration
 	Now() time.Time
+	// Show shows what was found so far; more of it follows.
+	Show()
 }
 
 // preview is a preview under way. It reads the run and writes only to itself; nothing in
@@ -47,22 +45,27 @@ type preview struct {
 	View
 	Source
 	*event.Previewed
+	knob     knob.Knob
 	occasion uint64
 	settings knob.Settings // with the previewed value
 	yield    func() error
 
 	f         *relevance.Model // of the histograms
 	real, syn []float32
-	rows      []float32
+	strip     *strip
+	doses     []knob.Value // that rows are made with, what is asked first
 }
 
 // Preview shows in out how a value of a knob would change generated transitions. out is
 // complete when the sequence has ended; an error says why there is no answer. occasion
-// numbers the previews of a run from 1: each has random numbers of its own.
-func Preview(v View, s Source, k knob.Knob, value knob.Value, occasion uint64, out *event.Previewed) (Pieces, error) {
+// numbers the previews of a run from 1: each has random numbers of its own. kept holds what previews
+// of the same generator have made.
+func Preview(v View, s Source, k knob.Knob, value knob.Value, occasion uint64, kept *Strips, out *event.Previewed) (Pieces, error) {
 	out.Value = k.Format(value)
-	p := &preview{View: v, Source: s, Previewed: out, occasion: occasion, settings: v.Settings}
+	p := &preview{View: v, Source: s, Previewed: out, knob: k, occasion: occasion, settings: v.Settings}
+	p.doses = dosesOf(k, k.Get(&v.Settings), value)
 	k.Set(&p.settings, value)
+	p.strip = kept.of(k, &p.settings, occasion)
 	work, err := p.plan(k)
 	if err != nil {
 		return nil, err
@@ -75,7 +78,7 @@ func Preview(v View, s Source, k knob.Knob, value knob.Value, occasion uint64, o
 
 // Unknown returns a Previewed without any results.
 func Unknown() event.Previewed {
-	return event.Previewed{Outside: math.NaN(), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), CostSeconds: math.NaN()}
+	return event.Previewed{RankCorrelation: math.NaN(), TopOverlap: math.NaN(), CostSeconds: math.NaN()}
 }
 
 // plan checks whether there can be an answer and returns the work that finds it.
@@ -174,15 +177,10 @@ func (p *preview) make() error {
 			return err
 		}
 	}
-	if p.Fitted {
-		if err := p.sketch(); err != nil {
-			return err
-		}
-		if err := p.countOutside(); err != nil {
-			return err
-		}
+	if !p.Fitted {
+		return p.describe(nil)
 	}
-	return p.describe()
+	return p.fill(func() error { return p.describe(p.strip.made[p.Value].rows) })
 }
 
 // score computes F of samples of real and of synthetic transitions.
@@ -237,75 +235,14 @@ func (p *preview) describeTerms(rows int) error {
 	return err
 }
 
-// sketch generates transitions with the previewed value, one network call at a time.
-func (p *preview) sketch() error {
-	k := p.settings.Generation()
-	k.Samples = previewRows
-	if p.settings.Relevance == none {
-		k.Guidance, k.TopFraction = 0, 1 // as a generator fitted without a condition; kinds without guidance ask for all of F
-	}
-	next, err := p.Gen.Sketch(k, p.occasion)
-	if err != nil {
-		return err
-	}
-	for done, total := 0, 1; done < total; {
-		var rows []float32
-		if rows, done, total, err = next(); err != nil {
-			return err
-		}
-		p.rows = append(p.rows, rows...)
-		if err := p.yield(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// countOutside takes the share of generated transitions outside the range of the real ones.
-func (p *preview) countOutside() error {
-	shape := p.View.Real.Shape()
-	width := shape.Width() - 1
-	bounds := analysis.NewBounds(width)
-	for i := range p.View.Real.Len() {
-		bounds.Add(p.View.Real.Row(i))
-		if (i+1)%boundRows == 0 {
-			if err := p.yield(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := p.yield(); err != nil {
-		return err
-	}
-	outside := 0
-	for rows := p.rows; len(rows) > 0; rows = rows[shape.Width():] {
-		if bounds.Outside(rows, 0, width) {
-			outside++
-		}
-		p.Samples++
-	}
-	p.Outside = float64(outside) / float64(p.Samples)
-	return p.yield()
-}
-
-// describe makes the histograms.
-func (p *preview) describe() error {
+// describe makes the histograms, with one of generated rows.
+func (p *preview) describe(rows []float32) error {
 	if p.real == nil {
 		return nil
 	}
-	var made []float32
-	if p.Samples > 0 {
-		shape := p.View.Real.Shape()
-		batch := replay.NewBatch(shape, p.Samples)
-		for i := range p.Samples {
-			batch.Put(i, shape, p.rows[i*shape.Width():])
-		}
-		made = make([]float32, p.Samples)
-		if !p.f.Tells(batch, p.Samples) {
-			made = nil // generated transitions have no frames, and no episode met them
-		} else if err := p.f.Score(made, batch, p.Samples); err != nil {
-			return err
-		}
+	made, err := p.relevanceOf(rows)
+	if err != nil {
+		return err
 	}
 	edges := analysis.BodyEdges(bins, p.real, p.syn, made)
 	p.Previewed.Real = histogram(p.real, edges)
@@ -316,4 +253,22 @@ func (p *preview) describe() error {
 		p.Preview = histogram(made, edges)
 	}
 	return nil
+}
+
+// relevanceOf is F of generated rows; nil: it has no value for them.
+func (p *preview) relevanceOf(rows []float32) ([]float32, error) {
+	shape := p.View.Real.Shape()
+	n := len(rows) / shape.Width()
+	if p.f == nil || n == 0 {
+		return nil, nil
+	}
+	batch := replay.NewBatch(shape, n)
+	for i := range n {
+		batch.Put(i, shape, rows[i*shape.Width():])
+	}
+	if !p.f.Tells(batch, n) {
+		return nil, nil // generated transitions have no frames, and no episode met them
+	}
+	made := make([]float32, n)
+	return made, p.f.Score(made, batch, n)
 }

@@ -18,10 +18,15 @@ import (
 // are handled between the preview's own pieces too.
 const previewShare = 200 * time.Millisecond
 
+// restShare is the same once the value that was asked about is answered, and only those beside it are
+// still to come.
+const restShare = 50 * time.Millisecond
+
 // aside is work that was asked for beside training: a preview, or an analysis, which training
 // waits for. It reads the run between two slices and changes nothing in it.
 type aside struct {
 	preview *event.Preview // nil: it is an analysis
+	shown   bool           // a part of the answer is there
 	next    func() (error, bool)
 	stop    func()
 	answer  func(error) // called at the end; a nil error: the work is done
@@ -52,6 +57,7 @@ type asides struct {
 	dreamt   *event.Dreamt // and to the last Dreams
 	dreams   inspect.Dreams
 	previews uint64 // how many were begun
+	strips   inspect.Strips
 }
 
 // errAnalysing answers previews during an analysis: both draw from the generator.
@@ -86,7 +92,11 @@ func (a *asides) advance(ctx context.Context, since time.Time) (more bool) {
 	now := a.now()
 	a.meter.Elsewhere(now.Sub(begin))
 	if w.preview != nil || of == &a.probe {
-		return a.gate.waits(ctx) || now.Sub(since) < previewShare
+		share := previewShare
+		if w.shown {
+			share = restShare
+		}
+		return a.gate.waits(ctx) || now.Sub(since) < share
 	}
 	return a.gate.waits(ctx) || a.work != nil
 }
@@ -119,8 +129,13 @@ func (a *asides) preview(c event.Preview) {
 	out.ID, out.Knob, out.Value = c.ID, c.Knob, c.Value
 	answer := func(err error) {
 		if err != nil {
-			out.Err, out.Busy = err.Error(), errors.Is(err, errAnalysing) || errors.Is(err, errPreviewing) || errors.Is(err, errRefitting)
+			out.More, out.Err, out.Busy = false, err.Error(), errors.Is(err, errAnalysing) || errors.Is(err, errPreviewing) || errors.Is(err, errRefitting)
 		}
+		out.Seconds = a.now().Sub(began).Seconds()
+		a.journal.emit(event.TypePreviewed, a.members[0].Index, out)
+	}
+	part := func() {
+		a.work.shown = true
 		out.Seconds = a.now().Sub(began).Seconds()
 		a.journal.emit(event.TypePreviewed, a.members[0].Index, out)
 	}
@@ -133,7 +148,7 @@ func (a *asides) preview(c event.Preview) {
 		w.stop()
 	}
 	a.previews++
-	work, err := a.previewWork(c, &out)
+	work, err := a.previewWork(c, &out, part)
 	if err != nil {
 		answer(err)
 		return
@@ -142,7 +157,7 @@ func (a *asides) preview(c event.Preview) {
 	a.work.preview = &c
 }
 
-func (a *asides) previewWork(c event.Preview, out *event.Previewed) (inspect.Pieces, error) {
+func (a *asides) previewWork(c event.Preview, out *event.Previewed, part func()) (inspect.Pieces, error) {
 	if err := a.gate.absent(); err != nil {
 		return nil, err
 	}
@@ -157,11 +172,17 @@ func (a *asides) previewWork(c event.Preview, out *event.Previewed) (inspect.Pie
 		return nil, err
 	}
 	m := a.members[0]
-	return inspect.Preview(a.views.of(m), subject{&m.Functions, m, a}, k, v, a.previews, out)
+	return inspect.Preview(a.views.of(m), subject{&m.Functions, m, a, part}, k, v, a.previews, &a.strips, out)
 }
 
-// restartPreview begins the preview under way again. After a fit, for example, its transitions
-// would otherwise come from two generators.
+// fitted begins the preview under way again with the generator that has been fitted: its transitions
+// would otherwise come from two.
+func (a *asides) fitted() {
+	a.strips.Forget()
+	a.restartPreview()
+}
+
+// restartPreview begins the preview under way again, as after a change of a knob.
 func (a *asides) restartPreview() {
 	if a.work != nil && a.work.preview != nil {
 		a.preview(*a.work.preview)

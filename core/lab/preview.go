@@ -142,7 +142,10 @@ type subject struct {
 	*replica.Functions
 	member *replica.Replica
 	*asides
+	show func()
 }
+
+func (s subject) Show() { s.show() }
 
 func (s subject) Learned(name string) bool { return s.Built(name) }
 

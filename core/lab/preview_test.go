@@ -36,11 +36,22 @@ func previewed(t *testing.T, w *world, c config.Config, at map[int][]event.Comma
 func look(t *testing.T, c config.Config, step int, p event.Preview) event.Previewed {
 	t.Helper()
 	l, _ := previewed(t, newWorld(), c, map[int][]event.Command{step: {p}})
-	answers, _ := bodies[event.Previewed](l)
+	answers, _ := answersOf(l)
 	if len(answers) != 1 {
 		t.Fatalf("%+v: %d answers", p, len(answers))
 	}
 	return answers[0]
+}
+
+// answersOf are the last parts of the answers to previews.
+func answersOf(l *Lab) (all []event.Previewed, steps []int) {
+	found, at := bodies[event.Previewed](l)
+	for i, p := range found {
+		if !p.More {
+			all, steps = append(all, p), append(steps, at[i])
+		}
+	}
+	return all, steps
 }
 
 func TestPreviewOfAGeneration(t *testing.T) {
@@ -49,13 +60,13 @@ func TestPreviewOfAGeneration(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// Real F is that of the refit at step 20, as is D_syn.
-	if p.Real == nil || p.Real.Rows != 20 || p.Synthetic == nil || p.Synthetic.Rows != 12 || p.Preview == nil || p.Preview.Rows != 256 {
+	if p.Real == nil || p.Real.Rows != 20 || p.Synthetic == nil || p.Synthetic.Rows != 12 || p.Preview == nil || p.Preview.Rows != 128 {
 		t.Errorf("histograms: real %+v, synthetic %+v, preview %+v", p.Real, p.Synthetic, p.Preview)
 	}
 	if p.Real.Low != p.Preview.Low || p.Real.High != p.Synthetic.High {
 		t.Error("the edges are not the same")
 	}
-	if p.Samples != 256 || !(p.Outside >= 0 && p.Outside <= 1) || !(p.Seconds > 0) {
+	if len(p.Doses) != 5 || !(p.Seconds > 0) {
 		t.Errorf("%+v", p)
 	}
 	if !math.IsNaN(p.RankCorrelation) || !math.IsNaN(p.TopOverlap) {
@@ -76,7 +87,7 @@ func TestAskedDuringTheFirstFit(t *testing.T) {
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if p, _ := bodies[event.Previewed](l); len(p) != 1 || p[0].Err != "the first generator is being fitted: there is a preview when it is done" {
+	if p, _ := answersOf(l); len(p) != 1 || p[0].Err != "the first generator is being fitted: there is a preview when it is done" {
 		t.Errorf("%+v", p)
 	}
 	changed, at := bodies[event.KnobChanged](l)
@@ -114,7 +125,7 @@ func TestPreviewOfARelevanceThatIsNotBuilt(t *testing.T) {
 	c := w.config()
 	c.Knobs.Relevance = "reward"
 	l, _ := previewed(t, w, c, map[int][]event.Command{30: {event.Preview{Knob: "relevance", Value: "curiosity"}}})
-	answers, _ := bodies[event.Previewed](l)
+	answers, _ := answersOf(l)
 	if len(answers) != 1 || answers[0].Err != "" || answers[0].Real != nil {
 		t.Fatalf("%+v", answers)
 	}
@@ -147,7 +158,7 @@ func TestPreviewsThatCannotBe(t *testing.T) {
 		{without, 30, "guidance", "3", "not used by sac"},
 	} {
 		got := look(t, p.config, p.step, event.Preview{Knob: p.knob, Value: p.value})
-		if !strings.Contains(got.Err, p.want) || got.Samples != 0 {
+		if !strings.Contains(got.Err, p.want) || len(got.Doses) != 0 {
 			t.Errorf("%s=%s: %q, want %q", p.knob, p.value, got.Err, p.want)
 		}
 	}
@@ -157,7 +168,7 @@ func TestTheLastPreviewWins(t *testing.T) {
 	l, _ := previewed(t, newWorld(), newWorld().config(), map[int][]event.Command{
 		30: {event.Preview{ID: "a", Knob: "guidance", Value: "3"}, event.Preview{ID: "b", Knob: "guidance", Value: "4"}},
 	})
-	if answers, _ := bodies[event.Previewed](l); len(answers) != 1 || answers[0].ID != "b" {
+	if answers, _ := answersOf(l); len(answers) != 1 || answers[0].ID != "b" {
 		t.Errorf("%+v", answers)
 	}
 }
@@ -170,7 +181,7 @@ func TestPreviewsOfTwoScreens(t *testing.T) {
 			event.Preview{ID: "one-2", Knob: "guidance", Value: "5"}},
 		35: {event.Preview{ID: "two-2", Knob: "guidance", Value: "4"}},
 	})
-	answers, _ := bodies[event.Previewed](l)
+	answers, _ := answersOf(l)
 	if len(answers) != 3 {
 		t.Fatalf("%+v", answers)
 	}
@@ -178,7 +189,7 @@ func TestPreviewsOfTwoScreens(t *testing.T) {
 		id   string
 		busy bool
 	}{{"two-1", true}, {"one-2", false}, {"two-2", false}} {
-		if a := answers[i]; a.ID != want.id || a.Busy != want.busy || (a.Samples > 0) == want.busy || (a.Err != "") != want.busy {
+		if a := answers[i]; a.ID != want.id || a.Busy != want.busy || (len(a.Doses) > 0) == want.busy || (a.Err != "") != want.busy {
 			t.Errorf("answer %d: %+v, want %+v", i, a, want)
 		}
 	}
@@ -209,7 +220,7 @@ func TestPreviewsWhilePausedAndAtTheEnd(t *testing.T) {
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	answers, steps := bodies[event.Previewed](l)
+	answers, steps := answersOf(l)
 	if len(answers) != 2 || answers[0].ID != "paused" || answers[0].Err != "" || steps[0] != 30 {
 		t.Fatalf("%+v at %v", answers, steps)
 	}
@@ -237,7 +248,7 @@ func TestAHundredPreviewsLeaveNoTrace(t *testing.T) {
 		t.Fatalf("%d previews", n)
 	}
 	l, looked := previewed(t, newWorld(), c, looks)
-	if answers, _ := bodies[event.Previewed](l); len(answers) < 50 {
+	if answers, _ := answersOf(l); len(answers) < 50 {
 		t.Errorf("%d answers", len(answers))
 	}
 	if a, b := plain.canonical(t), looked.canonical(t); a != b {
@@ -292,10 +303,10 @@ func previewedReal(t *testing.T, c config.Config, of event.Preview, functions []
 	if plain != looked {
 		t.Errorf("%s: without previews\n%s\nwith\n%s", c.Method, plain, looked)
 	}
-	answers, _ := bodies[event.Previewed](l)
+	answers, _ := answersOf(l)
 	made := 0
 	for _, a := range answers {
-		if a.Samples == 256 {
+		if len(a.Doses) > 0 && a.Doses[0].Rows == 128 {
 			made++
 		}
 	}

@@ -176,7 +176,7 @@ func (f *refit) fitModel() phase {
 			}
 			f.made.Asked.Known = false
 			f.changes.EndFit()
-			f.asides.restartPreview()
+			f.asides.fitted()
 			return nil
 		},
 	}

@@ -63,7 +63,11 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 		case k.Of == "preview_median":
 			return one(float64(p.Preview.Median))
 		}
-		return one(p.Outside)
+		d, known := p.Dose(p.Value)
+		if !known {
+			return none
+		}
+		return one(d.Outside)
 	}
 	c := x.History.Main(curveOf[k.Of])
 	if c == nil || len(c.Samples) == 0 {
@@ -100,10 +104,10 @@ func (x *Lessons) lacking() string {
 	switch {
 	case w == nil || w.For != "previewed" || a == nil || a.Preview != nil:
 		return ""
-	case a.Samples == 0:
+	case len(a.Doses) == 0:
 		return x.PreviewText()
 	}
-	return "F = " + a.Relevance + " cannot score the preview's samples: there is no median"
+	return "F = " + a.Relevance + " cannot score the rows of the preview: there is no median"
 }
 
 // labelOf is an error of the labels of a D_syn. If the constant's error on the same rows is unknown

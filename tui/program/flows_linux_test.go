@@ -45,7 +45,7 @@ func TestFlowsOfTheProgram(t *testing.T) {
 			t.Parallel()
 			w, dir := openRun(t, term)
 			w.Await("RETURN")
-			w.Press("256 samples", "Right") // of ω, where the cursor begins; waits for the preview
+			w.Press("128 rows", "Right") // of ω, where the cursor begins; waits for the preview
 			w.Press("#2 ", "Enter")
 			w.Press("(undoes #2)", "z")
 			say(t, w, "noted", "note seen here")
@@ -96,7 +96,7 @@ func TestFlowsInLines(t *testing.T) {
 		}
 		w.Press(text, "Enter")
 	}
-	enter("256 samples", "stage guidance 3")
+	enter("128 rows", "stage guidance 3")
 	enter("#2 ω guidance 2 → 3 now  asked", "apply")
 	enter("(undoes #2)", "undo")
 	enter("noted", "note seen here")

@@ -101,24 +101,14 @@ func (s *Steering) PreviewText() string {
 	case a.Err != "":
 		return "no preview: " + a.Err
 	}
-	var found []string
-	if a.Samples > 0 {
-		text := fmt.Sprintf("%d samples", a.Samples)
-		if a.Seconds >= 0.1 {
-			text += fmt.Sprintf(" in %.1f s", a.Seconds)
-		}
-		if !math.IsNaN(a.Outside) {
-			text += fmt.Sprintf(", %s outside the real range", format.Percent(a.Outside))
-		}
-		found = append(found, text)
-	}
+	found := s.dosesText(a)
 	if !math.IsNaN(a.RankCorrelation) {
 		found = append(found, fmt.Sprintf("new F against old: rank correlation %.2f, top share the same %s", a.RankCorrelation, format.Percent(a.TopOverlap)))
 	}
 	if a.Cost != "" {
 		found = append(found, a.Cost)
 	}
-	if a.Real == nil && a.Samples == 0 { // there is no F yet
+	if a.Real == nil && len(a.Doses) == 0 { // there is no F yet
 		return "no preview: " + a.Cost
 	}
 	return "preview: " + strings.Join(found, "; ")

@@ -321,7 +321,7 @@ func (p *Pane) knobDetail(w, room int) []string {
 		add(t.Staged, k.Range()+": enter stages it, esc drops it", room)
 	case len(p.Staged) > 0:
 		add(t.Staged, p.StagedEffect(), max(1, room-1))
-		if text := p.PreviewText(); text != "" && room >= 4 {
+		if text := p.forecast(k); text != "" && room >= 4 {
 			add(t.Dim, p.Spelled(text), room-1-len(out))
 		}
 		add(t.Dim, theme.Longest([]string{"enter apply · ! now · @ at a step · esc drop", "enter apply · ! now · esc drop", "enter apply · esc drop"}, w), 1)
@@ -336,6 +336,15 @@ func (p *Pane) knobDetail(w, room int) []string {
 		add(t.Dim, k.Doc+pane.UnitOf(k)+"; "+pane.TakesEffect(k.Class), room)
 	}
 	return out
+}
+
+// forecast says what is known beforehand of what is staged.
+func (p *Pane) forecast(k knob.Knob) string {
+	text := p.PreviewText()
+	if _, staged := p.Staged[k.Name]; staged && k.Class == knob.ClassBatch && text == "" {
+		return "no forecast of a return: a fan is the forecast (f)"
+	}
+	return text
 }
 
 // typing says whether a value is being typed in the knobs.

@@ -57,15 +57,12 @@ func (v *Pane) Body(w, h int) []string {
 		return v.scoresSoFar(w, h)
 	}
 	// The synthetic values matter more than the requested ones, most of all beside a preview.
-	var preview []string
 	rows, terms := h, v.termLines(w)
-	if text := v.PreviewText(); text != "" {
-		preview = theme.Wrap(v.Spelled(text), w)
-	}
-	if len(terms) > 0 && len(preview) > 1 { // the knobs say it too, and the terms stand here alone
-		preview = []string{t.Clip(v.Spelled(v.PreviewText()), w)}
-	}
-	if h >= roomyText { // the answer to what is staged is shown whole
+	preview, strip := v.answer(w, h, len(terms) > 0)
+	switch {
+	case strip: // shown whole too, beside what it is about
+		rows = max(1, h-len(preview))
+	case h >= roomyText: // the answer to what is staged is shown whole
 		rows = max(2, h-len(preview)-len(terms))
 	}
 	for _, name := range []string{"asked", "real", "D_syn"} {
@@ -91,7 +88,7 @@ func (v *Pane) Body(w, h int) []string {
 	for _, row := range all {
 		out = append(out, v.histogram(row, d)...)
 	}
-	if n == 1 && h > d.rows {
+	if n == 1 && h > d.rows && !strip {
 		out = append(out, t.Dim.On(t.Clip(v.withoutSynthetic(), w)))
 	}
 	if len(out) < h {
@@ -110,7 +107,10 @@ func (v *Pane) Body(w, h int) []string {
 			preview = append(preview[:room-1], t.Clip(strings.Join(preview[room-1:], " "), w))
 		}
 		for _, l := range preview {
-			out = append(out, t.Staged.On(l))
+			if !strip {
+				l = t.Staged.On(l)
+			}
+			out = append(out, l)
 		}
 		return out
 	}
@@ -118,6 +118,26 @@ func (v *Pane) Body(w, h int) []string {
 		out = append(out, text)
 	}
 	return append(out, v.mediansSoFar(w, h-len(out))...)
+}
+
+// answer is what is known of what is staged: a strip, if there is one and h lines have room for it and a
+// histogram, or a text.
+func (v *Pane) answer(w, h int, terms bool) (lines []string, strip bool) {
+	switch lines = v.Strip(w); {
+	case len(lines) > 0 && h > len(lines):
+		return lines, true
+	case len(lines) > 0 && h == len(lines):
+		return lines[:h-1], true // what the rows are, the knobs say too
+	}
+	lines = nil
+	text := v.PreviewText()
+	if text != "" {
+		lines = theme.Wrap(v.Spelled(text), w)
+	}
+	if terms && len(lines) > 1 { // the knobs say it too, and the terms stand here alone
+		lines = []string{v.Theme.Clip(v.Spelled(text), w)}
+	}
+	return lines, false
 }
 
 // axisUnder is the ends of the axis, and the share that lies outside.
