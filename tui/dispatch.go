@@ -101,6 +101,7 @@ func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
 // key dispatches a key: to the dialog, the text entry, the help, the picker, or the
 // table.
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
+	defer m.projector.watch(msg)()
 	key := msg.String()
 	if m.told != "" {
 		m.told = ""

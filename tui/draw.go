@@ -79,7 +79,7 @@ func (m *Model) dashboard() []string {
 	t, l := m.Theme, m.layout
 	lines := make([]string, m.h)
 	lines[0] = t.Fit(m.headline.line(m.w), m.w)
-	lines[m.h-1] = t.Fit(m.footer(m.w), m.w)
+	lines[m.h-1] = t.Fit(m.projector.foot(m.w), m.w)
 	if l.kind == tabbed {
 		lines[1] = t.Fit(m.tabBar(m.w), m.w)
 	}
@@ -141,6 +141,9 @@ func (m *Model) paneAt(p place) []string {
 func (m *Model) frameOf(on pane.Pane, p place, focused bool) []string {
 	t := m.Theme
 	w, h := m.inside(p.w, p.h)
+	if p.id == pane.Banner {
+		return t.Fill(theme.Indent(on.Body(p.w-4, p.h)), p.w, p.h)
+	}
 	title, note := on.Title(p.w)
 	body := on.Body(w, h)
 	if m.Boxed {

@@ -26,7 +26,7 @@ func (m *Model) moveFocus(by int) tea.Cmd {
 	for range m.panes {
 		at = (at + by) % len(m.panes)
 		m.focus = m.panes[at].ID()
-		if m.focus == pane.Sentence && m.view != presentView || m.lacks(m.focus) {
+		if m.focus == pane.Banner || m.focus == pane.Sentence && m.view != presentView || m.lacks(m.focus) {
 			continue
 		}
 		if shown.kind >= tabbed || shown.visible(m.focus) {

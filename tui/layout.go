@@ -57,10 +57,11 @@ type division struct {
 	// is no generator and so no F. The agent then takes the generator's place too, unless the learner
 	// imagines: it has a model of the world, which that place shows. Without an agent to be seen the
 	// model of the world takes both.
-	scores   pane.ID
-	imagines bool
-	fan      bool // forks are shown, and the focus is not on what they take the place of: scores and phase
-	dreams   bool // there is no agent: the generations stand in the place of the first chart, and the map in that of the second
+	scores    pane.ID
+	imagines  bool
+	fan       bool // forks are shown, and the focus is not on what they take the place of: scores and phase
+	projected bool // large digits stand above the chart of the present view
+	dreams    bool // there is no agent: the generations stand in the place of the first chart, and the map in that of the second
 }
 
 // divide lays out a screen. A zoomed pane takes the whole body, and so does a pane in focus that
@@ -202,8 +203,14 @@ func presentPlaces(d division) []place {
 	if d.w < 136 || body < 34 { // the loop is two lines there
 		panel, sentence = max(6, body*26/100), 7
 	}
-	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-sentence), rows(pane.Sentence, sentence), rows(d.panel, panel))
-	return out
+	banner := 0
+	switch {
+	case d.projected && (d.w < 120 || body < 34):
+		banner, panel, sentence = 5, 5, 5
+	case d.projected:
+		banner, panel = 8, max(6, panel-4)
+	}
+	return stack(nil, 0, 1, d.w, rows(pane.Banner, banner), rows(d.chart, body-banner-panel-sentence), rows(pane.Sentence, sentence), rows(d.panel, panel))
 }
 
 // ruledPlaces are those of boxedPlaces without boxes; every pane has one line of title. The column

@@ -27,6 +27,7 @@ func (m *Model) verbs() []pane.Verb {
 		{Name: "pane", About: "go to a pane, as the tabs name them: pane return, pane runs", Arguments: m.tabNames, Run: m.commandPane},
 		{Name: "lesson", About: "begin a lesson: " + strings.Join(lesson.LessonNames(), ", "), Arguments: lesson.LessonNames, Run: m.lessons.CommandLesson},
 		{Name: "layout", About: "focus, full or present", Arguments: func() []string { return viewNames[:] }, Run: m.commandLayout},
+		{Name: "projector", About: "for a lecture hall: large digits, nothing dim, dots instead of areas, the last key named", Arguments: func() []string { return []string{"on", "off"} }, Run: m.projector.command},
 		{Name: "theme", About: "colours for a dark or a light background", Arguments: func() []string { return []string{"auto", "dark", "light"} }, Run: m.commandTheme},
 		{Name: "refresh", About: "looks at the run per second, 0.2 to 10", Arguments: nil, Run: m.commandRefresh},
 		{Name: "save-settings", About: "keep theme, layout, axis, charts, refresh and mouse for the next time", Arguments: nil, Run: m.commandSaveSettings},

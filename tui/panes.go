@@ -8,6 +8,7 @@ import (
 	"pgrlab/tui/lesson"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/agent"
+	"pgrlab/tui/pane/banner"
 	"pgrlab/tui/pane/charts"
 	"pgrlab/tui/pane/dreams"
 	"pgrlab/tui/pane/events"
@@ -49,6 +50,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.fans = fans.New(m.steering, func() (int, bool) { return m.charts.Cursor, m.charts.CursorOn })
 	m.whatIf = whatif.New(r)
 	m.sentence = sentence.New(r)
+	m.sentence.Pointed = m.charts.Pointed
 	m.panes = m.table()
 	m.ground = ground.New(m.steering)
 	m.watchers = []pane.Watcher{m.steering, m.ground}
@@ -57,7 +59,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 			m.watchers = append(m.watchers, w)
 		}
 	}
-	m.headline = &headline{Run: r}
+	m.headline, m.projector = &headline{Run: r}, &projector{screen: m}
 	m.player = &player{Run: r, poll: m.poll}
 	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, func() bool { return m.charts.Inspecting() || m.ground.Shown() }, m.fans)
 	m.help = help.New(m, r.Theme, m.helpContents)
@@ -96,6 +98,7 @@ func (m *Model) table() []pane.Pane {
 		m.whatIf,
 		generations.New(r),
 		m.sentence,
+		banner.New(r, m.fans.NextLook),
 	}
 }
 
@@ -118,21 +121,22 @@ func (m *Model) helpContents() help.Contents {
 
 // screenParts are the parts that the model gives messages to.
 type screenParts struct {
-	steering *steer.Steering
-	charts   *charts.Charts
-	knobs    *knobs.Pane
-	events   *events.Pane
-	system   *system.Pane
-	runs     *runs.Pane
-	fans     *fans.Pane
-	whatIf   *whatif.Pane
-	sentence *sentence.Pane
-	headline *headline
-	lessons  *lesson.Lessons
-	ground   *ground.Box
-	player   *player
-	palette  *palette
-	help     *help.Page
-	leaving  *leaving
-	picker   *picker.Picker // open before there is a run; nil: closed
+	steering  *steer.Steering
+	charts    *charts.Charts
+	knobs     *knobs.Pane
+	events    *events.Pane
+	system    *system.Pane
+	runs      *runs.Pane
+	fans      *fans.Pane
+	whatIf    *whatif.Pane
+	sentence  *sentence.Pane
+	headline  *headline
+	projector *projector
+	lessons   *lesson.Lessons
+	ground    *ground.Box
+	player    *player
+	palette   *palette
+	help      *help.Page
+	leaving   *leaving
+	picker    *picker.Picker // open before there is a run; nil: closed
 }

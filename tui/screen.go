@@ -64,7 +64,7 @@ func (m *Model) pane(id pane.ID) pane.Pane {
 
 // tabs are the panes that the tab bar names.
 func (m *Model) tabs() []pane.Pane {
-	return slices.DeleteFunc(slices.Clone(m.panes), func(p pane.Pane) bool { return p.ID() == pane.Sentence || m.lacks(p.ID()) })
+	return slices.DeleteFunc(slices.Clone(m.panes), func(p pane.Pane) bool { return p.ID() == pane.Sentence || p.ID() == pane.Banner || m.lacks(p.ID()) })
 }
 
 // lacks says whether a pane would never show anything of this run.

@@ -223,7 +223,11 @@ func (m *Model) retheme() {
 	default:
 		r.SetHasDarkBackground(theme.DarkBackground(m.environ.Getenv("COLORFGBG")))
 	}
-	*m.Theme = *theme.New(r, m.Theme.Set)
+	inks := theme.New
+	if m.Projected {
+		inks = theme.Projected
+	}
+	*m.Theme = *inks(r, m.Theme.Set)
 	m.charts.StyleCharts()
 	m.Relayout()
 }

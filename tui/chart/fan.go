@@ -6,8 +6,11 @@ import "math"
 // area there is only the line.
 type Fan struct{ With, Without Arm }
 
-// Arm is one kind of runs, ascending in X.
-type Arm struct{ Low, Mid, High []Point }
+// Arm is one kind of runs, ascending in X, and single measurements in any order.
+type Arm struct{ Low, Mid, High, Dots []Point }
+
+// fanDots are the dots of a fan's measurements, without the change and with it.
+var fanDots = [2]int{1, 4}
 
 // arms are the kinds, those without the change first.
 func (f Fan) arms() [2]Arm { return [2]Arm{f.Without, f.With} }
@@ -15,14 +18,16 @@ func (f Fan) arms() [2]Arm { return [2]Arm{f.Without, f.With} }
 // points are all points of a fan.
 func (f Fan) points() (all []Point) {
 	for _, a := range f.arms() {
-		all = append(append(append(all, a.Low...), a.Mid...), a.High...)
+		all = append(append(append(append(all, a.Low...), a.Mid...), a.High...), a.Dots...)
 	}
 	return all
 }
 
 // logarithm is the fan on a logarithmic axis.
 func (f Fan) logarithm() Fan {
-	of := func(a Arm) Arm { return Arm{logarithms(a.Low), logarithms(a.Mid), logarithms(a.High)} }
+	of := func(a Arm) Arm {
+		return Arm{logarithms(a.Low), logarithms(a.Mid), logarithms(a.High), logarithms(a.Dots)}
+	}
 	return Fan{With: of(f.With), Without: of(f.Without)}
 }
 
@@ -47,6 +52,11 @@ func (c *Chart) drawFan(to *canvas, l layout, s scale, x0, x1 float64) {
 		for x, v := range fill(Decimate(arm.Mid, x0, x1, l.width)) {
 			if !math.IsNaN(v) {
 				to.set(l.left+x, l.height-1-s.clip(v), c.Glyphs.mean[kind], Role{Kind: FanMean, Series: kind})
+			}
+		}
+		for _, p := range arm.Dots {
+			if finite(p.X) && finite(p.Y) && p.X >= x0 && p.X <= x1 {
+				to.set(l.left+columnOf(p.X, x0, x1, l.width), l.height-1-s.clip(p.Y), c.Glyphs.dots[fanDots[kind]], Role{Kind: FanMean, Series: kind})
 			}
 		}
 	}

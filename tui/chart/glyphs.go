@@ -99,6 +99,12 @@ func (g Glyphs) FanSamples() (without, with string) {
 	return g.fan[0] + g.mean[0], g.fan[1] + g.mean[1]
 }
 
+// Dotted are the glyphs with which a fan is drawn as dots, for legends.
+func (g Glyphs) Dotted() Glyphs {
+	g.fan = [3]string{g.dots[fanDots[0]], g.dots[fanDots[1]], g.dots[fanDots[1]]}
+	return g
+}
+
 // Sample is a short piece of the n-th series' line with its dot, for legends.
 func (g Glyphs) Sample(n int, draw Draw) string {
 	line := g.lines[n%len(g.lines)].Horizontal

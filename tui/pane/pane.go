@@ -36,6 +36,7 @@ const (
 	Sentence  ID = "sentence"
 
 	Generations ID = "generations"
+	Banner      ID = "banner"
 )
 
 // Pane is one part of the screen.

@@ -24,19 +24,20 @@ import (
 // writes it; the parts read it.
 type Run struct {
 	Screen
-	About    *About
-	Theme    *theme.Theme
-	Images   *picture.Images // of the terminal; nil: it shows only characters
-	Now      func() time.Time
-	KnobList []knob.Knob // the knobs that the method uses come first
-	Boxed    bool        // the layout draws panes in boxes
-	Driver   string      // who steers instead of this screen, as last drawn; "": this screen does
-	Lab      Lab         // nil: not started yet
-	Snap     *event.Snapshot
-	History  history.History
-	Others   []Other    // runs that the charts show beside this one
-	Fan      *FanCurves // forks that they show; nil: none
-	Newest   *FanCurves // the newest forks, whether shown or not; nil: there are none
+	About     *About
+	Theme     *theme.Theme
+	Images    *picture.Images // of the terminal; nil: it shows only characters
+	Now       func() time.Time
+	KnobList  []knob.Knob // the knobs that the method uses come first
+	Boxed     bool        // the layout draws panes in boxes
+	Projected bool        // the screen is on a projector: dots stand in for areas
+	Driver    string      // who steers instead of this screen, as last drawn; "": this screen does
+	Lab       Lab         // nil: not started yet
+	Snap      *event.Snapshot
+	History   history.History
+	Others    []Other    // runs that the charts show beside this one
+	Fan       *FanCurves // forks that they show; nil: none
+	Newest    *FanCurves // the newest forks, whether shown or not; nil: there are none
 }
 
 // Canvas returns what pictures are drawn on.

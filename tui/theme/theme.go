@@ -103,10 +103,13 @@ func consoleGlyphs() glyphs {
 	return g
 }
 
+// palette has two tones of each colour: for dark and for light backgrounds.
+type palette map[string][2]lipgloss.CompleteColor
+
 // colours has two tones of each colour: for dark and for light backgrounds. The hues are those of
 // Okabe and Ito's palette, which people with colour blindness can tell apart; nothing on the screen
 // is expressed by colour alone.
-var colours = map[string][2]lipgloss.CompleteColor{
+var colours = palette{
 	"sky":    {{TrueColor: "#56B4E9", ANSI256: "75", ANSI: "14"}, {TrueColor: "#0072B2", ANSI256: "25", ANSI: "4"}},
 	"orange": {{TrueColor: "#E69F00", ANSI256: "214", ANSI: "11"}, {TrueColor: "#B26F00", ANSI256: "130", ANSI: "3"}},
 	"green":  {{TrueColor: "#2FBF8F", ANSI256: "43", ANSI: "10"}, {TrueColor: "#00795A", ANSI256: "29", ANSI: "2"}},
@@ -120,7 +123,10 @@ var colours = map[string][2]lipgloss.CompleteColor{
 }
 
 // New takes every style from r, and the characters from set.
-func New(r *lipgloss.Renderer, set CharacterSet) *Theme {
+func New(r *lipgloss.Renderer, set CharacterSet) *Theme { return inked(r, set, colours) }
+
+// inked is a theme with the colours of a palette.
+func inked(r *lipgloss.Renderer, set CharacterSet, colours palette) *Theme {
 	tone := 0
 	if !r.HasDarkBackground() {
 		tone = 1

@@ -209,6 +209,9 @@ func (m *Charts) StyleCharts() {
 	if m.Style == "braille" && t.Set == theme.Unicode {
 		t.Chart = t.Chart.Braille()
 	}
+	if m.Projected {
+		t.Chart = t.Chart.Dotted()
+	}
 }
 
 // Pane is the chart of an ID.

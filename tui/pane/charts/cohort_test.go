@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/run"
+	"pgrlab/tui/chart"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
@@ -31,6 +32,11 @@ func TestSeedsOfACohortOnAChart(t *testing.T) {
 	if d := m.Series(of("dormant")); len(d) != 2 || d[0].High == nil || d[1].High != nil {
 		t.Errorf("%d lines of dormant ratios: %+v", len(d), d)
 	}
+	m.Projected = true // a dot for each seed in place of the band
+	if s = m.Series(of("return")); len(s) != 5 || s[0].High != nil || s[4].Draw != chart.Dots || s[4].Points[0].Y != 3 || s[4].Look != s[0].Look {
+		t.Errorf("%d lines on a projector: %+v", len(s), s)
+	}
+	m.Projected = false
 	m.seeds = true
 	if s = m.Series(of("return")); len(s) != 4 || s[3].Points[0].Y != 3 || s[0].Low != nil || s[1].Look == s[2].Look {
 		t.Errorf("%d lines of seeds: %+v", len(s), s)

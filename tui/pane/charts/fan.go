@@ -17,7 +17,20 @@ func (m *Charts) fan(q quantity) (f chart.Fan) {
 	if m.Fan == nil || m.Axis != AxisSteps {
 		return f
 	}
-	return chart.Fan{With: arm(m.Fan.With, q.Lines[0].curve), Without: arm(m.Fan.Without, q.Lines[0].curve)}
+	f = chart.Fan{With: arm(m.Fan.With, q.Lines[0].curve), Without: arm(m.Fan.Without, q.Lines[0].curve)}
+	if m.Projected {
+		f.With, f.Without = m.dotted(f.With, m.Fan.With, q.Lines[0].curve), m.dotted(f.Without, m.Fan.Without, q.Lines[0].curve)
+	}
+	return f
+}
+
+// dotted has a dot for each measurement of forks in place of the area.
+func (m *Charts) dotted(a chart.Arm, forks []*history.History, name history.CurveName) chart.Arm {
+	a.Low, a.High = nil, nil
+	for _, h := range forks {
+		a.Dots = append(a.Dots, h.Main(name).Points(m.Place(&m.History))...)
+	}
+	return a
 }
 
 func arm(forks []*history.History, name history.CurveName) (a chart.Arm) {

@@ -66,6 +66,9 @@ func (m *Charts) ghost(w, h int) (g chart.Ghost) {
 	case m.spooks():
 		g = m.curvesOf(m.alike)
 	}
+	if m.Projected { // its edges would be an area
+		g.Low, g.High = nil, nil
+	}
 	if w >= ghostWidth && h >= ghostHeight {
 		return g
 	}

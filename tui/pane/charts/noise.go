@@ -25,7 +25,7 @@ func (m *Charts) noise(w, h int) (band chart.Band, falls []chart.Point) {
 		if m.History.Below(i) >= history.FallMarked {
 			falls = append(falls, chart.Point{X: x, Y: e.Mean})
 		}
-		if n, ok := m.History.Noise(e.Step); ok && !m.bandOff && len(m.Others) == 0 && w >= bandWidth && h >= bandHeight {
+		if n, ok := m.History.Noise(e.Step); ok && !m.bandOff && !m.Projected && len(m.Others) == 0 && w >= bandWidth && h >= bandHeight {
 			band.Low = append(band.Low, chart.Point{X: x, Y: n.Level - banded*n.Flicker})
 			band.High = append(band.High, chart.Point{X: x, Y: n.Level + banded*n.Flicker})
 		}
@@ -54,6 +54,18 @@ func (m *Charts) noiseUnknown(step int) string {
 		return ""
 	}
 	return fmt.Sprintf("noise unknown before %d evaluations", history.NoiseFrom)
+}
+
+// Pointed is the evaluation under the cursor as a sentence; "": there is none.
+func (m *Charts) Pointed() string {
+	if !m.CursorOn {
+		return ""
+	}
+	text := m.said(m.Cursor)
+	if text == "" {
+		return ""
+	}
+	return "The cursor: return " + text + "."
 }
 
 // said puts the evaluation under the cursor into words.

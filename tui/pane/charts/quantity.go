@@ -132,6 +132,12 @@ func (m *Charts) Series(q quantity) []chart.Series {
 		if i == 0 && len(out) > 0 {
 			out[0].Low, out[0].High = m.History.Band(l.curve, m.Place(&m.History))
 		}
+		if i == 0 && len(out) > 0 && m.Projected && m.History.Members() > 1 { // a dot for each seed in place of the band
+			out[0].Low, out[0].High = nil, nil
+			for member := range m.History.Members() {
+				out = append(out, chart.Series{Points: m.History.Curve(l.curve, member).Points(m.Place(&m.History)), Draw: chart.Dots, Look: 1})
+			}
+		}
 	}
 	for i := range m.Others {
 		if other := &m.Others[i]; m.places(other) {

@@ -68,14 +68,13 @@ func (p *Pane) progress(b *forkGroup, w int) []string {
 		return nil
 	}
 	t := p.Theme
-	made, all, gone := 0, 0, 0
+	gone := 0
 	for _, c := range b.Children {
 		if c.failed != nil || c.stopped != nil {
 			gone++
-			continue
 		}
-		made, all = made+max(0, c.step-c.From), all+c.To-c.From
 	}
+	made, all := b.steps()
 	if all == 0 {
 		return nil
 	}
@@ -98,6 +97,39 @@ func (p *Pane) toGo(b *forkGroup, share float64) time.Duration {
 		return max(0, p.timeOf(b.ForkPlan, len(b.Children))-spent)
 	}
 	return time.Duration(float64(spent) * (1 - share) / share)
+}
+
+// NextLook is the time to the next look at the forks that train, and which one it is; false: there will be
+// none, or it is not known.
+func (p *Pane) NextLook() (in time.Duration, which string, known bool) {
+	b := p.newest()
+	if b == nil || b.over() || b.Each < fan.LeastForks {
+		return 0, "", false
+	}
+	made, all := b.steps()
+	due := b.due(p.About.Config)
+	if all == 0 || due == 0 {
+		return 0, "", false
+	}
+	share := float64(made) / float64(all)
+	left, at, which := p.toGo(b, share), 1.0, "the last"
+	if b.result.Look == 0 && b.result.Next == fan.Early {
+		at, which = float64(fan.EarlyOf(due))/float64(due), "the first"
+	}
+	if left == 0 || share >= at {
+		return 0, "", false
+	}
+	return time.Duration(float64(left) * (at - share) / (1 - share)), which, true
+}
+
+// steps are the env steps that the forks that train have made, and those that they are to make.
+func (b *forkGroup) steps() (made, all int) {
+	for _, c := range b.Children {
+		if c.failed == nil && c.stopped == nil {
+			made, all = made+max(0, c.step-c.From), all+c.To-c.From
+		}
+	}
+	return made, all
 }
 
 // childLines are the forks that train no more without being done, and of two forks, which say nothing

@@ -165,7 +165,8 @@ func (p *Pane) method() string {
 // Pane is the loop of the run, and sentences about it.
 type Pane struct {
 	*pane.Run
-	watched time.Time // when the newest transition was last asked for
+	Pointed func() string // what the charts' cursor stands on; "": there is none
+	watched time.Time     // when the newest transition was last asked for
 }
 
 // New makes the pane of a run.
@@ -187,7 +188,9 @@ func (p *Pane) Title(w int) (title, note string) {
 func (p *Pane) Keys() []pane.Binding { return nil }
 
 // DependsOn are the topics that the pane shows.
-func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, topic.Generations} }
+func (p *Pane) DependsOn() []topic.Topic {
+	return []topic.Topic{topic.Snapshot, topic.Generations, topic.Charts}
+}
 
 // watchEvery is the shortest time between two requests for the newest transition: each costs the
 // training some milliseconds.
@@ -215,6 +218,11 @@ func (p *Pane) Body(w, h int) []string {
 // words are what the run does now, and then what there is to say about it.
 func (p *Pane) words(w, h int) []string {
 	all := append([]string{p.now()}, p.news()...)
+	if p.Pointed != nil {
+		if text := p.Pointed(); text != "" { // what is pointed at is spoken of
+			all = []string{text}
+		}
+	}
 	lines := theme.Wrap(p.Spelled(all[0]), w)
 	for n := 2; n <= len(all); n++ {
 		if more := theme.Wrap(p.Spelled(strings.Join(all[:n], " ")), w); len(more) <= h {
