@@ -105,12 +105,19 @@ func (p *Pane) figures() (all []figure) {
 func (p *Pane) beside(all []figure, scale, w int) []string {
 	t := p.Theme
 	lines := make([]string, 1+t.BigRows(scale))
+	bigs, widths, used := make([][]string, len(all)), make([]int, len(all)), 0
 	for i, f := range all {
-		big := t.Big(f.number, scale)
-		width := max(theme.Width(f.name), theme.Width(big[0]))
+		bigs[i] = t.Big(f.number, scale)
+		widths[i] = max(theme.Width(f.name), theme.Width(bigs[i][0]))
+		used += widths[i]
+	}
+	// Two numbers must not read as one; three digits between them are enough.
+	gap := max(2*scale+1, min(18*scale, (w-used)/max(1, len(all))))
+	for i, f := range all {
+		big, width := bigs[i], widths[i]
 		if i > 0 {
 			for y := range lines {
-				lines[y] += strings.Repeat(" ", 2*scale+1)
+				lines[y] += strings.Repeat(" ", gap)
 			}
 		}
 		lines[0] += t.Bold.On(t.Fit(f.name, width))
