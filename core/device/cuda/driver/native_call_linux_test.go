@@ -210,11 +210,17 @@ func TestNativeRefusesInACapture(t *testing.T) {
 
 func TestNativeCompiles(t *testing.T) {
 	var said []string
-	l, _, c := openFake(t, NativeOptions{Say: func(line string) { said = append(said, line) }})
+	var l *fakeLibrary
+	var c Context
+	l, _, c = openFake(t, NativeOptions{Say: func(line string) {
+		if said = append(said, line); len(said) == 1 {
+			l.set(t, "compiling", 0)
+		}
+	}})
 	if _, err := c.Load(axpy); err != nil || len(said) != 0 {
 		t.Errorf("quick: said %q, %v", said, err)
 	}
-	l.set(t, "compiling", 400) // ms, more than the patience
+	l.set(t, "compiling", 1)
 	if _, err := c.Load(axpy); err != nil {
 		t.Fatal(err)
 	}

@@ -66,6 +66,11 @@ void fake_fail(const char *name, int nth, int code) {
 }
 
 void fake_set(const char *name, long value) {
+	for (int i = 0; i < nsettings; i++)
+		if (!strcmp(settings[i].name, name)) {
+			settings[i].value = value;
+			return;
+		}
 	snprintf(settings[nsettings].name, sizeof settings[0].name, "%s", name);
 	settings[nsettings++].value = value;
 }
@@ -354,7 +359,7 @@ CUresult cuModuleLoadDataEx(void **m, const char *image, unsigned n, int *option
 		options[3], (unsigned long)values[1], (unsigned long)values[3]);
 	READY();
 	UNSAFE();
-	usleep(setting("compiling", 0) * 1000);
+	while (setting("compiling", 0)) usleep(1000); // until the test has seen what it waits for
 	snprintf(values[0], (size_t)values[1], "0 registers");
 	if (strstr(image, "nonsense")) {
 		snprintf(values[2], (size_t)values[3], "ptxas application ptx input, line 7; fatal   : Parsing error\nptxas fatal   : Ptx assembly aborted");
