@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"tui/command/forks":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/config", "core/checkpoint", "core/event", "core/fan", "core/knob", "core/rng", "core/run", "core/shell"},
 	"tui/command/sweep":    {"tui", "tui/command/results", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/task", "core/sweep", "core/sweep/slurm", "core/sweep/ssh", "core/report", "core/run", "core/shell"}, // tui: settings
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/knob", "core/policy", "core/report", "core/run", "core/task", "core/printable", "core/shell"},
+	"tui/command/pack":     {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/checkpoint", "core/report", "core/run", "core/shell"}, // report: how counts are written
 	"tui/command/replay":   {"tui/scenes", "tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "tui/cast", "presets", "core/checkpoint", "core/config", "core/event", "core/run", "core/shell"},
 	"tui/command/env":      {"tui/command/cli", "core/task", "core/printable"},
 	"tui/command/task":     {"tui/command/cli", "core/task", "core/printable"},

@@ -32,7 +32,7 @@ func Fork(c config.Config, doc []byte, from run.Found, set []string, dir string)
 }
 
 func fork(c config.Config, doc []byte, from run.Found, set []string, dir string) error {
-	ck, err := run.LoadCheckpoint(from.Path, c.Limit(anyTask))
+	ck, err := run.LoadCheckpoint(from.Path, Limit(&c))
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (l *Loop) changed(c *config.Config, at knob.Position, set []string) (change
 // Changes returns the changes of set as they would be made from a checkpoint of a run of c, with the
 // values that the knobs have there.
 func Changes(c config.Config, from run.Found, set []string) ([]event.ForkedChange, error) {
-	ck, err := run.LoadCheckpoint(from.Path, c.Limit(anyTask))
+	ck, err := run.LoadCheckpoint(from.Path, Limit(&c))
 	if err != nil {
 		return nil, fmt.Errorf("fork %s: %w", from.Path, err)
 	}

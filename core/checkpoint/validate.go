@@ -11,11 +11,15 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/knob"
 	"pgrlab/core/redo"
+	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
 
 // anyTask is larger than any existing task. It gives the limit when the task is not known.
 var anyTask = task.Task{ObsSize: 4096, ActSize: 256}
+
+// Limit is how much a checkpoint of a run can hold, whatever its task.
+func Limit(c *config.Config) run.Limit { return c.Limit(anyTask) }
 
 // Contained turns a panic of load into an error. The content of a checkpoint is checked as it
 // is read; this covers faults that those checks do not foresee.

@@ -32,7 +32,7 @@ const (
 	maxHeader = 1 << 24 // bounds what a broken file can make Read allocate
 )
 
-// ErrNewer: a checkpoint of a newer version of the program.
+// ErrNewer: a checkpoint, or packed runs, of a newer version of the program.
 var ErrNewer = errors.New("was written by a newer version of pgrlab")
 
 // Header says what a checkpoint is, without loading it.
@@ -98,13 +98,8 @@ func (c *Checkpoint) WriteTo(w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	head := []byte(checkpointMagic)
-	head = binary.LittleEndian.AppendUint32(head, FormatVersion)
-	head = binary.LittleEndian.AppendUint32(head, uint32(len(text)))
-	head = append(head, text...)
-	sum := sha256.Sum256(head)
 	out := &counter{w: w}
-	if _, err := out.Write(append(head, sum[:]...)); err != nil {
+	if _, err := out.Write(headOf(checkpointMagic, FormatVersion, text)); err != nil {
 		return out.n, err
 	}
 	z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
@@ -120,31 +115,50 @@ func (c *Checkpoint) WriteTo(w io.Writer) (int64, error) {
 	return out.n, z.Close()
 }
 
-// ReadHeader reads the header alone.
-func ReadHeader(r io.Reader) (Header, error) {
-	var h Header
+// headOf is the beginning of a file: magic, version, length of the header, the header, their SHA-256.
+func headOf(magic string, version uint32, header []byte) []byte {
+	head := binary.LittleEndian.AppendUint32([]byte(magic), version)
+	head = binary.LittleEndian.AppendUint32(head, uint32(len(header)))
+	head = append(head, header...)
+	sum := sha256.Sum256(head)
+	return append(head, sum[:]...)
+}
+
+// readHead returns the header of a file that begins as headOf writes it, if its version is not newer than
+// newest. Errors call the file what.
+func readHead(r io.Reader, magic string, newest uint32, what string) ([]byte, error) {
 	head := make([]byte, preamble)
 	if _, err := io.ReadFull(r, head); err != nil {
-		return h, errors.New("is not a whole checkpoint")
+		return nil, fmt.Errorf("is not a whole %s", what)
 	}
-	if string(head[:len(checkpointMagic)]) != checkpointMagic {
-		return h, errors.New("is not a checkpoint")
+	if string(head[:len(magic)]) != magic {
+		return nil, fmt.Errorf("is not a %s", what)
 	}
-	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
-	size := binary.LittleEndian.Uint32(head[len(checkpointMagic)+4:])
+	version := binary.LittleEndian.Uint32(head[len(magic):])
+	size := binary.LittleEndian.Uint32(head[len(magic)+4:])
 	if size > maxHeader {
-		return h, errors.New("is damaged: its header is too long")
+		return nil, errors.New("is damaged: its header is too long")
 	}
 	var rest bytes.Buffer // grows with the bytes that are there, whatever size claims
 	if n, _ := io.CopyN(&rest, r, int64(size)+sha256.Size); n < int64(size)+sha256.Size {
-		return h, errors.New("is not a whole checkpoint")
+		return nil, fmt.Errorf("is not a whole %s", what)
 	}
 	text, sum := rest.Bytes()[:size], rest.Bytes()[size:]
 	if want := sha256.Sum256(append(head, text...)); !bytes.Equal(sum, want[:]) {
-		return h, errors.New("is damaged: the checksum of its header is wrong")
+		return nil, errors.New("is damaged: the checksum of its header is wrong")
 	}
-	if version > FormatVersion {
-		return h, fmt.Errorf("%w (format %d, this one reads up to %d)", ErrNewer, version, FormatVersion)
+	if version > newest {
+		return nil, fmt.Errorf("%w (format %d, this one reads up to %d)", ErrNewer, version, newest)
+	}
+	return text, nil
+}
+
+// ReadHeader reads the header alone.
+func ReadHeader(r io.Reader) (Header, error) {
+	var h Header
+	text, err := readHead(r, checkpointMagic, FormatVersion, "checkpoint")
+	if err != nil {
+		return h, err
 	}
 	if err := json.Unmarshal(text, &h); err != nil {
 		return h, fmt.Errorf("is damaged: its header: %w", err)

@@ -46,6 +46,7 @@ func (k locker) build(dir string, configTOML []byte) (*Folder, error) {
 			continue // another process took it for an abandoned one
 		}
 		if err != nil {
+			k.removeUnfinished(above) // what there is of it
 			return nil, &underTarget{err, temporary, dir}
 		}
 		f.target = dir
@@ -160,13 +161,17 @@ func (k locker) removeAbandoned(root *files.Root) {
 	files.RemoveFolder(root.Name())
 }
 
-// removeRun removes the files that Build and Inherit may have made, and nothing else.
+// removeRun removes the files that Build, Inherit and Unpack may have made, and nothing else.
 func removeRun(root *files.Root) {
+	var last []string // what says that a process holds the folder
 	for _, in := range []string{DataName, CheckpointsName, "."} {
 		entries, _ := root.ReadDir(in)
 		for _, e := range entries {
 			name := filepath.Join(in, e.Name())
-			if ours(name) {
+			switch {
+			case name == lockName, strings.HasPrefix(name, leaseName):
+				last = append(last, name)
+			case ours(name):
 				root.Remove(name) // a file that stays keeps the folder, which does no harm
 			}
 		}
@@ -174,11 +179,13 @@ func removeRun(root *files.Root) {
 			root.Remove(in)
 		}
 	}
+	for _, name := range last {
+		root.Remove(name)
+	}
 	files.RemoveFolder(root.Name())
 }
 
-// ours says whether a name below a run folder belongs to a fork that is not yet complete.
-// The lock is removed last.
+// ours says whether a name below a run folder belongs to a run that is not yet complete.
 func ours(name string) bool {
 	in, base := filepath.Split(name)
 	switch filepath.Clean(in) {
@@ -187,7 +194,7 @@ func ours(name string) bool {
 	case CheckpointsName:
 		return strings.Contains(base, checkpointEnd)
 	}
-	return base == ConfigName || base == JournalName || base == lockName || strings.Contains(base, unfinished) || strings.HasPrefix(base, leaseName)
+	return isOwnName(base) || strings.Contains(base, unfinished)
 }
 
 // Inherit makes c, a checkpoint of the run in the folder parent, the first checkpoint of

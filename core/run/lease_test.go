@@ -381,7 +381,7 @@ func TestWritersWithoutLocks(t *testing.T) {
 				if open[owner] != nil && !stopped[owner] {
 					t.Fatalf("seed %d: %d took the folder from %d, which lives", seed, next, owner)
 				}
-				m, err := f.wholeLines()
+				m, err := wholeLines(f.root)
 				if err == nil {
 					_, err = f.Rewind(m)
 				}

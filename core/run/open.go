@@ -82,7 +82,7 @@ func Extend(dir string) (*Folder, error) {
 		}
 		return nil, err
 	}
-	end, err := f.wholeLines()
+	end, err := wholeLines(f.root)
 	if err == nil {
 		_, err = f.Rewind(end)
 	}
@@ -94,8 +94,8 @@ func Extend(dir string) (*Folder, error) {
 }
 
 // wholeLines returns the end of the last line of the journal that is not torn.
-func (f *Folder) wholeLines() (Mark, error) {
-	file, err := f.root.Open(JournalName)
+func wholeLines(root *files.Root) (Mark, error) {
+	file, err := root.Open(JournalName)
 	if err != nil {
 		return Mark{}, err
 	}

@@ -27,11 +27,15 @@ func TaskFile(task string) string {
 func taskFiles(root *files.Root) (names []string) {
 	entries, _ := root.ReadDir(".") // in a folder that cannot be read there are none
 	for _, e := range entries {
-		if name := e.Name(); strings.HasPrefix(name, taskBegin) && strings.HasSuffix(name, taskEnd) && e.Type().IsRegular() {
-			names = append(names, name)
+		if isTaskFile(e.Name()) && e.Type().IsRegular() {
+			names = append(names, e.Name())
 		}
 	}
 	return names
+}
+
+func isTaskFile(name string) bool {
+	return strings.HasPrefix(name, taskBegin) && strings.HasSuffix(name, taskEnd) && !strings.ContainsAny(name, `/\`)
 }
 
 // Owns says whether a path is that of a file that a run writes in its folder, or lies where a run

@@ -314,7 +314,7 @@ func TestLinesAreBounded(t *testing.T) {
 	if err := f.Tail(EmptyMark(), func(Entry) { seen++ }, func(int) {}); err != nil || seen != 1 {
 		t.Errorf("%d lines, %v", seen, err)
 	}
-	if m, err := f.wholeLines(); err != nil || m != f.Mark() {
+	if m, err := wholeLines(f.root); err != nil || m != f.Mark() {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

@@ -61,13 +61,14 @@ var ofFlags = map[string]completer{
 	"replay --picture": files, "replay --cast": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
 	"env": hint("a command, for example 'python3 my_env.py'"), "env-arg": hint("an argument, for example gravity=3.7"), "python": files, "act-bound": hint("a number, for example 1"), "episode-steps": counts, "env-timeout": hint("seconds, for example 300"), "env-procs": nothing,
 	"data": files, "pretrain": counts, "act-low": hint("a number, for example -2"), "act-high": hint("a number, for example 2"), "done": glossed("terminal", "a true end", "timeout", "an end of time"),
-	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,
+	"out": folders, "export --out": files, "pack --out": files, "tensorboard": folders, "frames": folders,
 }
 
 // ofArguments complete the arguments of commands.
 var ofArguments = map[string]completer{
 	"attach": labs, "serve": labs, "stop": labs, "pause": labs, "park": labs, "resume": labs, "checkpoint": labs,
 	"report": runFolders, "card": onlyFirst(runFolders), "export": onlyFirst(runFolders), "replay": onlyFirst(runFolders),
+	"pack": runFolders, "unpack": onlyFirst(files),
 	"fork": onlyFirst(places), "analyse": places, "journal canonical": onlyFirst(runFolders), "journal diff": runFolders,
 	"data check": onlyFirst(files), "env check": programs, "env allow": programs, "task check": onlyFirst(files), "dream": onlyFirst(orRows),
 	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "sweep status": onlyFirst(folders), "sweep cancel": onlyFirst(folders), "sweep poke": onlyFirst(folders), "sweep requeue": onlyFirst(folders), "sweep worker": onlyFirst(folders), "man": onlyFirst(folders), "version": onlyFirst(files),

@@ -248,6 +248,17 @@ var refusals = []struct {
 	{"fork nosuch", 2, "no such run folder"},
 	{"fork", 2, "needs one run folder"},
 	{"fork old --pairs 0", 2, "want 1 to"},
+	// to another machine
+	{"pack --out a.pgrpack", 2, "needs a run folder or more"},
+	{"pack old", 2, "pack: say into which file with --out FILE"},
+	{"pack nosuch --out a.pgrpack", 2, "pack nosuch: there is no such run folder"},
+	{"pack old --out a.pgrpack", 2, "pack old: it has no checkpoint yet: pgrlab train --resume old"},
+	{"unpack", 2, "needs a file that pgrlab pack has written"},
+	{"unpack nosuch", 2, "no such file"},
+	{"unpack typo.toml", 2, "unpack typo.toml: is not a file of packed runs"},
+	{"unpack old/config.toml --list", 2, "is not a file of packed runs"},
+	{"unpack plain --out ''", 2, "--out is empty"},
+	{"unpack done", 2, "done: that is a folder: want an ordinary file"},
 	// grids
 	{"sweep", 2, "give --out DIR"},
 	{"sweep --out s", 2, "say what to run"},

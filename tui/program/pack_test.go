@@ -1,0 +1,74 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgrlab/tui/command/cli"
+)
+
+// Runs that are packed and unpacked are made longer with the journal of a run that never was packed, also
+// with a task of files. While a run is at work it is not packed.
+func TestRunsGoOnElsewhere(t *testing.T) {
+	files, err := filepath.Abs("../../envs/taskfile/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := setUp(t)
+	if err := os.CopyFS("mine", os.DirFS(files)); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	do := func(want int, args ...string) (out string) {
+		t.Helper()
+		said.Reset()
+		status, out := pgrlab(t, d, &said, args...)
+		if status != want {
+			t.Fatalf("%v: status %d: %s", args, status, &said)
+		}
+		return out
+	}
+	train := []string{"train", "--preset", "tiny.toml", "--lean"}
+	stderr := &trigger{text: "step 75: return", f: func() {
+		var refused strings.Builder
+		if status, _ := pgrlab(t, d, &refused, "pack", "stopped", "--out", "a.pgrpack"); status != cli.StatusUsage || !strings.HasSuffix(refused.String(), "stopped: its lab is at work: pgrlab stop stopped saves it and ends it\n") {
+			t.Errorf("at work: status %d: %s", status, &refused)
+		}
+		syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	}}
+	if status, _ := pgrlab(t, d, stderr, append(train, "--steps", "10000000", "--out", "stopped")...); status != cli.StatusTerminated {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	do(0, append(train, "--out", "whole")...)
+	do(0, append(train, "--steps", "95", "--task", "mine/pole.toml", "--out", "pole")...)
+	do(0, append(train, "--task", "mine/pole.toml", "--out", "wholepole")...)
+	do(0, append(train, "--steps", "95", "--out", "part")...)
+	do(0, "pack", "stopped", "pole", "part", "--out", "a.pgrpack")
+	if s := said.String(); strings.Contains(s, "D_syn") || !strings.Contains(s, "pole at step 95\n") || !strings.Contains(s, "pgrlab unpack a.pgrpack") {
+		t.Errorf("pack says %s", s)
+	}
+	if err := os.RemoveAll("mine"); err != nil {
+		t.Fatal(err)
+	}
+	list := do(0, "unpack", "a.pgrpack", "--list")
+	if lines := strings.Split(list, "\n"); len(lines) != 5 || !slices.Equal(strings.Fields(lines[2])[:4], []string{"pole", "95/95", "file:pole", "pgr-curiosity"}) {
+		t.Errorf("the list is %s", list)
+	}
+	if out := do(0, "unpack", "a.pgrpack", "--out", "there"); out != "there/stopped\nthere/pole\nthere/part\n" {
+		t.Errorf("unpack prints %s", out)
+	}
+	do(2, "unpack", "a.pgrpack", "--out", "there")
+	if want := "pgrlab: unpack a.pgrpack: run folder there/stopped holds something already: choose another one with --out\n"; said.String() != want {
+		t.Errorf("where they are: %s", &said)
+	}
+	for part, whole := range map[string]string{"part": "whole", "pole": "wholepole"} {
+		do(0, "train", "--resume", filepath.Join("there", part), "--steps", "150")
+		if do(0, "journal", "canonical", filepath.Join("there", part)) != do(0, "journal", "canonical", whole) {
+			t.Errorf("%s: another journal", part)
+		}
+	}
+}
