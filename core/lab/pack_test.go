@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/tiny"
 )
 
 // taken packs runs of a configuration and makes run folders of them elsewhere.
@@ -22,6 +23,17 @@ func taken(t *testing.T, c config.Config, dirs ...string) (there string) {
 		p, said, err := run.Prepare(dir, filepath.Base(dir), checkpoint.Limit(&c))
 		if err != nil || len(said) > 0 {
 			t.Fatal(said, err)
+		}
+		ck, err := p.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		recipes, err := checkpoint.Recipes(&c, ck)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, recipe := range recipes {
+			p.Replace(name, checkpoint.RebuildSuffix, recipe)
 		}
 		all = append(all, p)
 	}
@@ -62,6 +74,10 @@ func TestAPackedRunGoesOn(t *testing.T) {
 				}
 				stop(newWorld().lab(t, c, folder))
 				dir = filepath.Join(taken(t, c, dir), "run")
+				recipes, _ := filepath.Glob(filepath.Join(dir, run.DataName, "synthetic-recipe-*"))
+				if has := len(recipes) > 0; has != (name == "lean" || at == knob.After(25)) {
+					t.Errorf("%s from %s: recipes %q", name, at, recipes)
+				}
 				if got := goneOn(t, c, dir); got != undisturbed.canonical(t) {
 					t.Errorf("%s from %s the journal is\n%s\nwant\n%s", name, at, got, undisturbed.canonical(t))
 				}
@@ -117,30 +133,34 @@ func TestAForkIsPackedWithItsParent(t *testing.T) {
 	}
 }
 
-// A run from frames is packed with its log of frames.
+// A run from frames is packed with its log of frames, and with the recipe of a D_syn of latents.
 func TestARunOfFramesIsPacked(t *testing.T) {
-	c := pixelsOnDisk()
-	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
-	playPixels(t, c, whole, func(*Lab) {})
-	steps := 0
-	playPixels(t, c, broken, func(l *Lab) {
-		if steps++; steps == 30 {
-			l.Send(event.Stop{})
+	for name, c := range map[string]config.Config{"frames": pixelsOnDisk(), "latents": tiny.Latents()} {
+		whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
+		playPixels(t, c, whole, func(*Lab) {})
+		steps, until := 0, max(1, c.Environment.Copies)*16
+		playPixels(t, c, broken, func(l *Lab) {
+			if steps++; steps == until {
+				l.Send(event.Stop{})
+			}
+		})
+		dir := filepath.Join(taken(t, inEnvSteps(c), broken), "broken")
+		framesOnDisk(t, dir)
+		if recipes, _ := filepath.Glob(filepath.Join(dir, run.DataName, "synthetic-recipe-*")); len(recipes) == 0 && name == "latents" {
+			t.Error("no recipe")
 		}
-	})
-	dir := filepath.Join(taken(t, inEnvSteps(c), broken), "broken")
-	framesOnDisk(t, dir)
-	if journalOf(t, dir) == journalOf(t, whole) {
-		t.Fatal("it was packed at its end")
-	}
-	l, said, err := restoredPixels(t, c, dir)
-	if err != nil {
-		t.Fatal(said, err)
-	}
-	if err := l.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if got := journalOf(t, dir); got != journalOf(t, whole) {
-		t.Errorf("the journal is\n%s\nwant\n%s", got, journalOf(t, whole))
+		if journalOf(t, dir) == journalOf(t, whole) {
+			t.Fatal("it was packed at its end")
+		}
+		l, said, err := restoredPixels(t, c, dir)
+		if err != nil || strings.Contains(strings.Join(said, " "), "recipe") {
+			t.Fatal(said, err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := journalOf(t, dir); got != journalOf(t, whole) {
+			t.Errorf("%s: the journal is\n%s\nwant\n%s", name, got, journalOf(t, whole))
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"io"
 
+	"pgrlab/core/config"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
@@ -22,12 +23,18 @@ type RebuildSpec struct {
 	SHA256    string // of the resulting D_syn, as it would be saved; "" while it is being made
 }
 
+// Remakes says whether a D_syn of a run of c can be made again later. It cannot if D_syn holds older
+// generations, whose generators no longer exist, if the policy was rolled out, which has learned since, or
+// if the rows have F of that time.
+func Remakes(c *config.Config) bool {
+	return c.Generator.Generations() == 1 && c.Has()&knob.UseRollouts == 0 && !c.Explores()
+}
+
 // KeepSpec records how the generation that is about to begin is made, for checkpoints that save
-// this instead of D_syn. Nothing is recorded if D_syn holds older generations, whose generators no
-// longer exist, if the policy was rolled out, which has learned since, or if the rows have F of that time.
+// this instead of D_syn. Nothing is recorded if it cannot be made again: see Remakes.
 func (o *Synthesis) KeepSpec(knobs generative.GenKnobs, occasion uint64) error {
 	r := o.of
-	if r.Config.Generator.Generations() > 1 || r.Config.Has()&knob.UseRollouts != 0 || r.Parts.Explores {
+	if !Remakes(r.Config) {
 		return nil
 	}
 	var b bytes.Buffer

@@ -163,7 +163,7 @@ func (r *Replica) build() (err error) {
 		if r.Generator, err = r.Parts.Generator(r.Rolled(), r.Seed); err != nil {
 			return err
 		}
-		r.own("generator", r.Generator)
+		r.own(SectionGenerator, r.Generator)
 	}
 	if r.F, err = r.Functions.Build(c.Knobs.Relevance); err != nil {
 		return err

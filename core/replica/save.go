@@ -35,6 +35,7 @@ const (
 	SectionReal      = "real"
 	SectionSynthetic = "synthetic"
 	SectionFresh     = "fresh" // the D_syn being generated
+	SectionGenerator = "generator"
 )
 
 // Named is the name of a section of the replica.

@@ -49,6 +49,13 @@
 // journal up to there; an incomplete one is recognised and never used. Prune keeps the
 // last three, the one with the best return and the marked ones.
 //
+// # Packed runs
+//
+// Pack writes runs as one file for another machine, each as far as its newest usable checkpoint
+// needs it, and Unpack makes run folders of it: like a fork, a folder is built under a temporary
+// name. Names in the file never lead out of these folders, and what it claims is compared with
+// what the run can have made and with the room on the disk before anything is written.
+//
 // # A disk that fails
 //
 // A full disk never leaves a part of a line. After any other error, a failed fsync

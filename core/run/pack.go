@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -56,6 +57,34 @@ type Packing struct {
 	Packed
 	dir, path string // of the run and its checkpoint
 	limit     Limit
+	instead   map[string][]byte // content of data that has no file, by the names that its files will have
+}
+
+// Load loads the checkpoint that is to be packed.
+func (p *Packing) Load() (*Checkpoint, error) { return LoadCheckpoint(p.path, p.limit) }
+
+// Replace has content packed instead of the data of a name, under that name with a suffix.
+func (p *Packing) Replace(name, suffix string, content []byte) {
+	for i, d := range p.Checkpoint.Data {
+		if d.Name != name {
+			continue
+		}
+		q := Piece{Bytes: int64(len(content)), SHA256: digest(content)}
+		q.File = fmt.Sprintf("%s%s-%s%s", path.Base(name), suffix, q.SHA256[:16], compressed)
+		p.Checkpoint.Data[i] = Data{name + suffix, []Piece{q}}
+		if p.instead == nil {
+			p.instead = map[string][]byte{}
+		}
+		p.instead[q.File] = content
+	}
+}
+
+// open is Piece.open for a piece that may have no file.
+func (p *Packing) open(d piece) (io.ReadCloser, error) {
+	if content, is := p.instead[d.File]; is {
+		return io.NopCloser(bytes.NewReader(content)), nil
+	}
+	return d.open(p.dir)
 }
 
 // Prepare reads and verifies the run in dir: what Pack will write of it under a name, and the newest of its
@@ -212,7 +241,7 @@ func (p *Packing) pack(w io.Writer, b *blocks) error {
 		if !b.first(d) {
 			continue
 		}
-		r, err := d.open(p.dir)
+		r, err := p.open(d)
 		if err != nil {
 			return err
 		}
@@ -222,7 +251,7 @@ func (p *Packing) pack(w io.Writer, b *blocks) error {
 			return err
 		}
 	}
-	c, err := LoadCheckpoint(p.path, p.limit)
+	c, err := p.Load()
 	if err != nil {
 		return err
 	}

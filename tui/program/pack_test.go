@@ -72,3 +72,49 @@ func TestRunsGoOnElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// Of a run that has saved D_syn its recipe is packed, which makes the same D_syn again, also after a change
+// that had it made again at once. While D_syn is mixed, or of rollouts, it is packed itself.
+func TestDsynIsPackedAsItsRecipe(t *testing.T) {
+	d := setUp(t)
+	var said strings.Builder
+	do := func(args ...string) (out string) {
+		t.Helper()
+		said.Reset()
+		status, out := pgrlab(t, d, &said, args...)
+		if status != 0 {
+			t.Fatalf("%v: status %d: %s", args, status, &said)
+		}
+		return out
+	}
+	type packs struct {
+		method string
+		more   []string
+		recipe bool
+	}
+	all := []packs{
+		{"pgr-td", []string{"--at", "70:guidance=3!", "--set", "generator.roll=0", "--members", "2"}, true},
+		{"pgr-reward", []string{"--at", "90:guidance=0!", "--set", "generator.roll=10"}, false},
+	}
+	if soaking() {
+		all = append(all, packs{"pgr-curiosity", nil, true}, packs{"synther", nil, true}, packs{"pgr-vae", nil, true}, packs{"pgr-resample", nil, true}, packs{"resample", nil, true}, packs{"mbpo", nil, false})
+	}
+	for _, c := range all {
+		train := append([]string{"train", "--preset", "tiny.toml", "--method", c.method}, c.more...)
+		do(append(train, "--out", c.method)...)
+		do(append(train, "--steps", "95", "--out", c.method+"-part")...)
+		do("pack", c.method+"-part", "--out", "a.pgrpack")
+		if packs := strings.Contains(said.String(), "its D_syn"); packs == c.recipe {
+			t.Errorf("%s: %s", c.method, &said)
+		}
+		do("unpack", "a.pgrpack", "--out", "there")
+		dir := filepath.Join("there", c.method+"-part")
+		do("train", "--resume", dir, "--steps", "150")
+		if strings.Contains(said.String(), "is not what it was") {
+			t.Errorf("%s: %s", c.method, &said)
+		}
+		if do("journal", "canonical", dir) != do("journal", "canonical", c.method) {
+			t.Errorf("%s: another journal", c.method)
+		}
+	}
+}

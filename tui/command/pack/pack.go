@@ -31,8 +31,9 @@ journal, its latest checkpoint and the data that this one needs. pgrlab unpack m
 folders of it again; train --resume then goes on as it would have here, to the same
 journal, if the device is of the same kind. Older checkpoints stay behind, and so do
 those that a change or a fork has kept. The runs must not be at work. Runs that share
-data, as forks do, are smaller in one file than in two. With train --lean the file of a
-run has the recipe of D_syn instead of D_syn, which is most of it.`,
+data, as forks do, are smaller in one file than in two. Of D_syn the file has how it was
+made, wherever that is enough; train --resume makes it again, which takes as long as a
+generation.`,
 		Example: `  pgrlab stop runs/a && pgrlab pack runs/a --out a.pgrpack
   pgrlab pack runs/* --out all.pgrpack
   ssh host pgrlab unpack /dev/stdin < all.pgrpack`,
@@ -107,6 +108,9 @@ func prepare(dir string, names map[string]bool, say func(string)) (*run.Packing,
 	for _, text := range said {
 		say(text)
 	}
+	if err == nil {
+		err = lean(&c, p)
+	}
 	if err != nil {
 		return nil, cli.Usagef("%s: %w", dir, err)
 	}
@@ -114,6 +118,19 @@ func prepare(dir string, names map[string]bool, say func(string)) (*run.Packing,
 		say(fmt.Sprintf("%s: %s", dir, text))
 	}
 	return p, nil
+}
+
+// lean has D_syn packed as its recipe, if there is one.
+func lean(c *config.Config, p *run.Packing) error {
+	ck, err := p.Load()
+	if err != nil {
+		return err
+	}
+	recipes, err := checkpoint.Recipes(c, ck)
+	for name, recipe := range recipes {
+		p.Replace(name, checkpoint.RebuildSuffix, recipe)
+	}
+	return err
 }
 
 // hints says what a run needs beside the file, and what would make the file smaller.
@@ -126,7 +143,7 @@ func hints(c *config.Config, p *run.Packing) (all []string) {
 	}
 	for _, data := range p.Checkpoint.Data {
 		if strings.HasSuffix(data.Name, "/synthetic") {
-			all = append(all, fmt.Sprintf("its D_syn, %s, is packed: run with --lean, it would be a recipe", cli.Size(data.Pieces[0].Bytes)))
+			all = append(all, fmt.Sprintf("its D_syn, %s, is in the file: it cannot be made again from this checkpoint", cli.Size(data.Pieces[0].Bytes)))
 		}
 	}
 	return all
