@@ -80,10 +80,21 @@ func asked(err error) error {
 	return cli.AsUsage(err)
 }
 
-// limitOf is how much a checkpoint of a packed run can hold.
+// limitOf is how much a checkpoint of a packed run can hold. While one is unpacked it is in memory, all but
+// its data.
 func limitOf(p *run.Packed) (run.Limit, error) {
 	c, err := configOf(p)
-	return checkpoint.Limit(&c), err
+	if err != nil {
+		return 0, err
+	}
+	var claimed float64
+	for _, s := range p.Checkpoint.Sections {
+		claimed += float64(s.Bytes)
+	}
+	if m := config.ThisMachine(); m.Memory > 0 && claimed > m.Memory/2 {
+		return 0, fmt.Errorf("%s takes %s of memory to unpack, and %s", p.Name, cli.Size(int64(claimed)), m)
+	}
+	return checkpoint.Limit(&c), nil
 }
 
 func configOf(p *run.Packed) (config.Config, error) {
