@@ -200,7 +200,9 @@ func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 func (m *Model) lookAt(name string) error {
 	if name == theLoop {
 		if m.view != presentView {
-			m.viewBefore = m.view
+			if m.viewBefore = m.view; m.focusBefore == "" {
+				m.focusBefore = m.focus
+			}
 			m.setView(presentView)
 			m.told, m.inLesson = "", true
 		}
@@ -210,7 +212,11 @@ func (m *Model) lookAt(name string) error {
 		return nil
 	}
 	m.leaveLoop()
-	if name == "" {
+	if name == "" { // the lesson is over
+		if m.focus == pane.Dreams && m.focusBefore != "" {
+			m.GoTo(m.focusBefore)
+		}
+		m.focusBefore = ""
 		return nil
 	}
 	i, ok := charts.QuantityIndex(name)

@@ -27,7 +27,7 @@ func (m *Model) footer(w int) string {
 	var last []string
 	for _, own := range []bool{true, false} { // the pane's own keys first
 		for _, b := range m.palette.keys {
-			if b.Does == "" || b.Name == "lessons" && m.About.Replay && m.About.Scenes == nil || !b.Works(m.focus) || (b.Panes != nil) != own || b.Of == m.otherKind() || b.Of == pane.OfStates && m.About.Config.Sees() || b.Steers() && m.Ended() && !m.About.Replay || m.Dreams() && !m.About.Replay && (ofAgents[b.Name] || b.Name == "now") {
+			if b.Does == "" || b.Name == "lessons" && (m.About.Replay && m.About.Scenes == nil || !m.About.Replay && m.Ended()) || !b.Works(m.focus) || (b.Panes != nil) != own || b.Of == m.otherKind() || b.Of == pane.OfStates && m.About.Config.Sees() || b.Steers() && m.Ended() && !m.About.Replay || m.Dreams() && !m.About.Replay && (ofAgents[b.Name] || b.Name == "now") {
 				continue
 			}
 			text := m.Theme.Key.On(m.Theme.KeyLabel(b.Short())) + " " + m.Theme.Dim.On(m.doing(b))

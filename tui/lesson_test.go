@@ -154,6 +154,25 @@ func TestLessonOnWhatPGRIs(t *testing.T) {
 			t.Errorf("it sets %+v", c)
 		}
 	}
+	waits := running(t, 160, 45, 21_000)
+	waits.typeLine("lesson pgr")
+	waits.press("enter", "enter", "enter")
+	waits.contains(t, "waiting for the next scoring")
+	waits.press("enter") // no key of the pane behind it
+	if waits.entry != nil || waits.lessons.Lesson == nil {
+		t.Error("enter went to the pane")
+	}
+	waits.press("esc")
+	left := running(t, 160, 45, 21_000)
+	left.GoTo(pane.Chart2)
+	left.typeLine("lesson pgr")
+	for left.lessons.Lesson.Step().Focus != "dreams" {
+		left.goOn()
+	}
+	left.press("esc")
+	if left.lessons.Lesson != nil || left.focus != pane.Chart2 || left.view != focusView {
+		t.Errorf("left at the dreams, the focus is %s, the layout %v", left.focus, left.view)
+	}
 	small := running(t, 80, 24, 21_000)
 	small.typeLine("lesson pgr")
 	small.contains(t, "THE LOOP of Prioritized generative replay", "▸ F curiosity", "REAL ROWS", "LESSON what PGR is")

@@ -198,7 +198,7 @@ func TestAScreenThatMayOnlyLook(t *testing.T) {
 		}
 	}
 	s.press("?")
-	if view := s.View(); strings.Contains(view, "to change ω") || !strings.Contains(strings.Join(s.help.Lines(200), "\n"), "to get out: press q; the run goes on") {
+	if view := s.View(); strings.Contains(view, "to change ω") || !strings.Contains(strings.Join(s.help.Lines(200), "\n"), "to get out: press q; a run goes on") {
 		t.Error(view)
 	}
 }

@@ -42,14 +42,15 @@ type Model struct {
 	returned bool    // the focus came back to a pane that fills the screen
 	zoomed   bool
 
-	told       string // one line at the foot, shown until the next key
-	inLesson   bool   // a lesson has put the screen into the layout present, to show the loop
-	viewBefore view   // the layout before that
-	entry      *pane.Entry
-	dialog     *pane.Dialog
-	mouse      bool
-	later      tea.Cmd // started after the current message
-	startErr   error
+	told        string  // one line at the foot, shown until the next key
+	inLesson    bool    // a lesson has put the screen into the layout present, to show the loop
+	focusBefore pane.ID // the focus when the lesson began
+	viewBefore  view    // the layout before that
+	entry       *pane.Entry
+	dialog      *pane.Dialog
+	mouse       bool
+	later       tea.Cmd // started after the current message
+	startErr    error
 
 	drawn
 }

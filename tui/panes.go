@@ -105,7 +105,7 @@ func (m *Model) table() []pane.Pane {
 // helpContents is what the help explains at present.
 func (m *Model) helpContents() help.Contents {
 	c := help.Contents{Short: help.InShort, Keys: m.palette.keys, Focus: m.focus, Verbs: m.palette.verbs, Knobs: m.KnobList, Numbers: help.Definitions}
-	if !m.MayDrive() {
+	if !m.MayDrive() || m.About.Replay {
 		c.Short = help.InShortToLook
 	}
 	if m.picker != nil {

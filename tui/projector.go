@@ -30,7 +30,7 @@ func (p *projector) command(text string) error {
 	case text == "on":
 		p.before, m.Projected = m.view, true
 		m.setView(presentView)
-		m.Tell("projector: large digits, nothing dim, the last key named at the bottom; :projector off ends it")
+		m.Tell(":projector off ends it; large digits, nothing dim, the last key named at the bottom")
 	default:
 		m.Projected = false
 		m.setView(p.before)

@@ -285,14 +285,16 @@ func (r *Replay) build(n int) *event.Snapshot {
 		s.Real = min(s.Real, c.Buffer)
 	}
 	s.Updates = uint64(done.Updates(s.Step))
-	if c.Generator.Kind != config.GeneratorNone && settings.RefitEvery > 0 && !s.Dreams {
-		s.NextRefit = settings.RefitEvery - s.Step%settings.RefitEvery
-	}
 	s.Knobs = settings.Values()
 	if at := r.position(); at < r.length {
 		r.scenes.At(at, after, s)
 	} else {
 		r.scenes.End(after, s)
+	}
+	if c.Generator.Kind != config.GeneratorNone && settings.RefitEvery > 0 && !s.Dreams {
+		if next := settings.RefitEvery - s.Step%settings.RefitEvery; s.Step+next < s.Steps {
+			s.NextRefit = next
+		}
 	}
 	return s
 }

@@ -251,6 +251,7 @@ var refusals = []struct {
 	// to another machine
 	{"pack --out a.pgrpack", 2, "needs a run folder or more"},
 	{"pack old", 2, "pack: say into which file with --out FILE"},
+	{"pack old --out typo.toml", 2, "pack: --out typo.toml: it is there already: choose another name"},
 	{"pack nosuch --out a.pgrpack", 2, "pack nosuch: there is no such run folder"},
 	{"pack old --out a.pgrpack", 2, "pack old: it has no checkpoint yet: pgrlab train --resume old"},
 	{"unpack", 2, "needs a file that pgrlab pack has written"},

@@ -22,7 +22,7 @@ var InShort = []string{
 var InShortToLook = []string{
 	"this screen may look, not change anything: the arrows, 1 to 9 and tab move over panes and charts, L and + make them larger",
 	markers,
-	"to get out: press q; the run goes on",
+	"to get out: press q; a run goes on",
 }
 
 const markers = "a number on a chart, like 1, is a marker: the step from which change #1 was in force; a letter is a note"

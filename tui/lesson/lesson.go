@@ -90,7 +90,7 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 		x.Tell(err.Error())
 		return nil
 	}
-	d := &pane.Dialog{Title: "lessons", Lines: []string{"They set knobs of this run and put them back; the run counts as touched."}}
+	d := &pane.Dialog{Title: "lessons", Lines: []string{"Those that set knobs of this run put them back; it then counts as touched."}}
 	if x.About.Replay {
 		d.Lines = []string{"They go to moments of this recording; lessons that set knobs need a run."}
 	}
@@ -329,6 +329,8 @@ func (x *Lessons) Key(key string) (tea.Cmd, bool) {
 	case key == "enter" && l.Part == Reading && s.Ask == "" && (len(x.Staged) == 0 || s.Stage != ""):
 		x.doStep()
 		return nil, true
+	case key == "enter" && l.Part == Awaiting && s.Wait.Phase():
+		return nil, true // it goes on by itself
 	case key == "enter" && l.Part == Revealed:
 		if l.At+1 == len(l.Steps) {
 			return x.leaveLesson(), true

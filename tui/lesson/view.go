@@ -107,7 +107,8 @@ func (x *Lessons) waitText() string {
 		return ""
 	}
 	done, of := x.awaited()
-	what := map[string]string{"evaluated": "evaluations", "generated": "generations", "previewed": "previews", "in_force": "changes in force", "forked": "forks", "grounded": "answers of G"}[w.For]
+	what := map[string]string{"evaluated": "evaluations", "generated": "generations", "previewed": "previews", "in_force": "changes in force", "forked": "forks", "grounded": "answers of G",
+		"collecting": "env steps", "scoring": "scorings", "fitting": "fits", "generating": "generations"}[w.For]
 	text := fmt.Sprintf("%d of %d %s", done, of, what)
 	if of == 1 {
 		text = "waiting for the next " + strings.TrimSuffix(what, "s")

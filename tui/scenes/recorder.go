@@ -29,8 +29,6 @@ type Recorder struct {
 	begin        time.Time // of the journal
 	last         *event.Snapshot
 	wrote, asked time.Time
-	synthetic    int // rows of D_syn, and the number of fits, when dreams were asked for
-	refits       int
 	phase        knob.Phase
 	dreamt       *event.Dreamt
 	mapped       *event.Mapped
@@ -54,10 +52,12 @@ func (r *Recorder) Look(l Lab, now time.Time) error {
 		if s.Moment == nil || s.Moment.Step != s.Step {
 			_ = l.Send(event.Watch{}) // a run that ends now answers no more
 		}
-		if made := s.Synthetic != r.synthetic || s.Refits != r.refits; s.Synthetic > 0 && (made || now.Sub(r.asked) >= askEvery) {
-			_ = l.Send(event.Dreams{Rows: event.MostDreams})
+		if s.Synthetic > 0 {
+			_ = l.Send(event.Dreams{Rows: event.MostDreams}) // costs something once for each D_syn
+		}
+		if s.Synthetic > 0 && now.Sub(r.asked) >= askEvery {
 			_ = l.Send(event.Map{X: 0, Y: 1})
-			r.asked, r.synthetic, r.refits = now, s.Synthetic, s.Refits
+			r.asked = now
 		}
 	}
 	if s.Phase == r.phase && now.Sub(r.wrote) < every {

@@ -108,7 +108,7 @@ func TestWhenAScenesIsWritten(t *testing.T) {
 	if got := shown(t, text, 0.9, 2); got.Dreamt == nil || got.Map == nil {
 		t.Error("a later scene has no dreams")
 	}
-	if len(p.commands) != 2 { // dreams and map, once: each moment is of its step
+	if len(p.commands) != 3 { // dreams twice and the map once: each moment is of its step
 		t.Errorf("asked for %v", p.commands)
 	}
 	var b bytes.Buffer

@@ -3,6 +3,7 @@ package pack
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ func Command(d cli.Deps) *cobra.Command {
 journal, its latest checkpoint and the data that this one needs. pgrlab unpack makes run
 folders of it again; train --resume then goes on as it would have here, to the same
 journal, if the device is of the same kind. Older checkpoints stay behind, and so do
-those that a change or a fork has kept. The runs must not be at work. Runs that share
+those that a change or a fork has kept, and scenes (--scenes), which only replays show. The runs must not be at work. Runs that share
 data, as forks do, are smaller in one file than in two. Of D_syn the file has how it was
 made, wherever that is enough; train --resume makes it again, which takes as long as a
 generation.`,
@@ -41,6 +42,9 @@ generation.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {
 				return cli.Usagef("pack: say into which file with --out FILE")
+			}
+			if _, err := os.Lstat(out); err == nil {
+				return cli.Usagef("pack: --out %s: it is there already: choose another name", out)
 			}
 			if err := pack(d, args, out, c.ErrOrStderr()); err != nil {
 				return fmt.Errorf("pack %w", err)
@@ -56,10 +60,17 @@ func pack(d cli.Deps, args []string, out string, stderr io.Writer) error {
 	progress := terminal.NewProgress(stderr)
 	var all []*run.Packing
 	names := map[string]bool{}
+	defer progress.Clear() // an error stands on a line of its own
+	given := map[string]bool{}
 	for _, arg := range args {
 		dir, err := rundir.Find(arg)
 		if err != nil {
 			return err
+		}
+		if place := rundir.Absolute(dir); given[place] {
+			return cli.Usagef("%s: it is given twice", dir)
+		} else {
+			given[place] = true
 		}
 		if terminal.IsTerminal(stderr) {
 			progress.Rewrite("reads " + dir)

@@ -22,7 +22,8 @@ func Command(d cli.Deps) *cobra.Command {
 		Short: "play a run's journal through the screen",
 		Long: `Plays the journal of a run folder through the screen that the run had: space pauses,
 < and > go back and forth, ( and ) change the speed. Nothing can be changed and nothing
-is written.
+is written. Of a run that was trained with --scenes it also shows the agent, dreams, the
+map and the progress of each phase, and T gives the lessons that only look.
 
 With --picture it draws the screen after a step into an SVG file instead; with --cast it
 records the whole replay at its --speed as an asciicast (version 2), which asciinema's

@@ -18,6 +18,7 @@ import (
 	"pgrlab/core/report"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/scenes"
 )
 
 // copies are what a run keeps beside its journal.
@@ -35,6 +36,9 @@ func (k *copies) bind(c *cobra.Command) {
 
 // keep makes the run keep copies.
 func (s *session) keep(k copies) error {
+	if _, err := os.Lstat(s.folder.Path(scenes.FileName)); err == nil {
+		k.scenes = true // a resumed run goes on with what it keeps
+	}
 	if s.copies = k; k.tensorboard == "" {
 		return nil
 	}

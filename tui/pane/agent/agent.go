@@ -54,7 +54,7 @@ func (p *Pane) Body(w, h int) []string {
 	case p.About.Replay && p.About.Config.Sees():
 		return p.Waiting("a journal holds no frames: what an agent sees is shown while a run goes on", w, h)
 	case p.About.Replay:
-		return p.Waiting("a journal holds no poses of the body: the agent is drawn while a run goes on", w, h)
+		return p.Waiting("a journal holds no poses of the body: the agent is drawn while a run goes on, and in replays of runs with --scenes", w, h)
 	case p.About.Draw == nil:
 		return p.Waiting("nothing can be drawn here", w, h)
 	case p.pose() == nil:

@@ -66,6 +66,9 @@ func (p *Pane) Title(w int) (title, note string) {
 	room := w - theme.Width(title) - 3
 	if p.Boxed {
 		room -= 9
+		if p.Focused() == p.id {
+			room -= 2 // the mark of the focus
+		}
 	}
 	return title, p.chartNote(p.id, room)
 }

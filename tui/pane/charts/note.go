@@ -202,8 +202,7 @@ func (m *Charts) returnNote(q quantity, w int) string {
 		}
 		return text
 	}
-	_, which, _ := strings.Cut(e.Of(), " ")
-	over, of := t.Dim.On(" over "+e.Of()), t.Dim.On(" "+which)
+	over := t.Dim.On(" over " + e.Of())
 	unknown := ""
 	if text := m.noiseUnknown(e.Step); text != "" {
 		unknown = t.Dim.On(" " + t.Glyphs.Separator + " " + text)
@@ -214,7 +213,7 @@ func (m *Charts) returnNote(q quantity, w int) string {
 		tails = append(tails, ghost+m.referenceNote(known, 2), ghost+m.referenceNote(unframed(known), 1), ghost)
 	}
 	for _, tail := range append(tails, others(noteName)+m.referenceNote(known, 2), others(noteName)+m.referenceNote(known, 1), others(noteName)+m.referenceNote(unframed(known), 1), others(noteName), others(0)) {
-		for _, head := range []string{over + noise + unknown, over + noise, of + noise, noise} {
+		for _, head := range []string{over + noise + unknown, over + noise, noise} {
 			notes = append(notes, where+dot+" "+value+head+tail)
 		}
 	}

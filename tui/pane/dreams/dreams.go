@@ -132,7 +132,7 @@ func (p *Pane) Body(w, h int) []string {
 	case !p.Generates():
 		return p.Waiting(p.About.Config.Method+" generates no rows", w, h)
 	case d == nil && p.About.Replay:
-		return p.Waiting("a journal holds no rows: they are seen while a run goes on", w, h)
+		return p.Waiting("a journal holds no rows: they are seen while a run goes on, and in replays of runs with --scenes", w, h)
 	case d == nil && p.Snap.Dreamt != nil && p.Snap.Dreamt.Unknown != "":
 		return p.Waiting(p.Snap.Dreamt.Unknown, w, h)
 	case d == nil && p.Snap.Synthetic == 0:

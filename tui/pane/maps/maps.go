@@ -110,7 +110,7 @@ func (m *Pane) Body(w, h int) []string {
 	case m.dreaming():
 		return m.dreamsBody(w, h)
 	case m.About.Replay && m.Snap.Map == nil:
-		return m.Waiting("a journal does not keep where transitions lie", w, h)
+		return m.Waiting("a journal does not keep where transitions lie: this is seen while a run goes on, and in replays of runs with --scenes", w, h)
 	case len(m.About.Names) < 2:
 		return m.Waiting("the numbers of this observation have no names", w, h)
 	case m.Snap.Map == nil:
