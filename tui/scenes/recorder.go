@@ -41,30 +41,37 @@ func NewRecorder(to io.Writer, begin time.Time) (*Recorder, error) {
 	return &Recorder{to: to, begin: begin, phase: -1}, err
 }
 
-// Look writes a scene if the run's phase is another one or half a second has passed, and asks the run
-// for what the next scenes show.
+// Look writes a scene if the run's phase is another one, if there are new dreams, or if half a second has
+// passed, and asks the run for what the next scenes show.
 func (r *Recorder) Look(l Lab, now time.Time) error {
 	s := l.Snapshot()
 	if s == nil || s == r.last {
 		return nil
 	}
-	if s.State == event.Running && now.Sub(r.wrote) >= every {
-		if s.Moment == nil || s.Moment.Step != s.Step {
-			_ = l.Send(event.Watch{}) // a run that ends now answers no more
-		}
-		if s.Synthetic > 0 {
-			_ = l.Send(event.Dreams{Rows: event.MostDreams}) // costs something once for each D_syn
-		}
-		if s.Synthetic > 0 && now.Sub(r.asked) >= askEvery {
-			_ = l.Send(event.Map{X: 0, Y: 1})
-			r.asked = now
-		}
-	}
-	if s.Phase == r.phase && now.Sub(r.wrote) < every {
+	dreamt := s.Dreamt != nil && s.Dreamt != r.dreamt && s.Dreamt.Unknown == "" && s.Dreamt.Left == 0
+	if s.Phase == r.phase && !dreamt && now.Sub(r.wrote) < every {
 		return nil
+	}
+	if s.State == event.Running {
+		r.ask(l, s, now)
 	}
 	r.last, r.phase, r.wrote = s, s.Phase, now
 	return r.write(s, s.Time)
+}
+
+// ask requests what the next scenes show.
+func (r *Recorder) ask(l Lab, s *event.Snapshot, now time.Time) {
+	if s.Moment == nil || s.Moment.Step != s.Step {
+		_ = l.Send(event.Watch{}) // a run that ends now answers no more
+	}
+	if s.Synthetic == 0 {
+		return
+	}
+	_ = l.Send(event.Dreams{Rows: event.MostDreams}) // costs something once for each D_syn
+	if now.Sub(r.asked) >= askEvery {
+		_ = l.Send(event.Map{X: 0, Y: 1})
+		r.asked = now
+	}
 }
 
 // End writes the last scene of a run, whose last event was at a time.

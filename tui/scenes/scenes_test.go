@@ -97,6 +97,7 @@ func TestAReplayShowsTheScenes(t *testing.T) {
 func TestWhenAScenesIsWritten(t *testing.T) {
 	first, second := snapshot(0, 1, knob.Collect), snapshot(0.1, 2, knob.Collect)
 	fit, later := snapshot(0.2, 2, knob.Fit), snapshot(0.9, 2, knob.Fit)
+	second.Dreamt = first.Dreamt
 	fit.Dreamt, fit.Map, later.Dreamt, later.Map = first.Dreamt, first.Map, first.Dreamt, first.Map
 	text, p := recorded(t, first, second, fit, later)
 	if n := strings.Count(text, `"wall_s"`); n != 3 {
@@ -108,7 +109,7 @@ func TestWhenAScenesIsWritten(t *testing.T) {
 	if got := shown(t, text, 0.9, 2); got.Dreamt == nil || got.Map == nil {
 		t.Error("a later scene has no dreams")
 	}
-	if len(p.commands) != 3 { // dreams twice and the map once: each moment is of its step
+	if len(p.commands) != 4 { // dreams with each scene and the map once: each moment is of its step
 		t.Errorf("asked for %v", p.commands)
 	}
 	var b bytes.Buffer
