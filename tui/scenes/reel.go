@@ -67,28 +67,29 @@ func Read(from io.Reader) (*Reel, error) {
 }
 
 // outdated is how long a scene is shown. Where the next one is further away the run had no recorder.
-const outdated = 5 * time.Second
+// passed is how long it is shown after the journal has come to a later step.
+const (
+	outdated = 5 * time.Second
+	passed   = time.Second
+)
 
-// At puts the scene at a time after the first event into the snapshot of a replay, if there is one
-// that is not older than the journal, whose last event was at step.
+// At puts the scene at a time after the first event into the snapshot of a replay, whose journal has come
+// to step, if there is one of then.
 func (r *Reel) At(at time.Duration, step int, s *event.Snapshot) {
-	if i := r.before(at); i >= 0 && at-r.time(i) <= outdated {
+	if i := r.before(at); i >= 0 && at-r.time(i) <= outdated && (r.all[i].Step >= step || at-r.time(i) <= passed) {
 		r.show(i, step, s)
 	}
 }
 
-// End puts the last scene into the snapshot of a replay that stands at the end of its journal, if
-// that scene is not older. A resumed run's clock may differ by some milliseconds from its journal's.
+// End puts the last scene into the snapshot of a replay that stands at the end of its journal. A resumed
+// run's clock may differ by some milliseconds from its journal's.
 func (r *Reel) End(step int, s *event.Snapshot) {
-	if r != nil && len(r.all) > 0 {
+	if r != nil && len(r.all) > 0 && r.all[len(r.all)-1].Step >= step {
 		r.show(len(r.all)-1, step, s)
 	}
 }
 
 func (r *Reel) show(i, step int, s *event.Snapshot) {
-	if r.all[i].Step < step {
-		return
-	}
 	r.all[i].Show(s)
 	s.Step, s.Dreamt, s.Map = max(step, r.all[i].Step), r.dreamt[i], r.mapped[i]
 }

@@ -145,7 +145,10 @@ func TestScenesOfABrokenRun(t *testing.T) {
 	if got := shown(t, text, 60, 0); got.Pose != nil {
 		t.Errorf("shown a minute later: %+v", got)
 	}
-	if got := shown(t, text, 1.6, 16); got.Pose != nil {
+	if got := shown(t, text, 1.6, 16); got.Pose == nil || got.Step != 16 {
+		t.Errorf("a moment after the journal has gone on: %+v", got)
+	}
+	if got := shown(t, text, 3.5, 30); got.Pose != nil {
 		t.Errorf("older than the journal: %+v", got)
 	}
 	if _, err := Read(strings.NewReader("{}x\n{\"phase\":99}\n")); err == nil {
