@@ -103,11 +103,11 @@ func TestDsynIsPackedAsItsRecipe(t *testing.T) {
 		train := append([]string{"train", "--preset", "tiny.toml", "--method", c.method}, c.more...)
 		do(append(train, "--out", c.method)...)
 		do(append(train, "--steps", "95", "--out", c.method+"-part")...)
-		do("pack", c.method+"-part", "--out", "a.pgrpack")
+		do("pack", c.method+"-part", "--out", c.method+".pgrpack")
 		if packs := strings.Contains(said.String(), "its D_syn"); packs == c.recipe {
 			t.Errorf("%s: %s", c.method, &said)
 		}
-		do("unpack", "a.pgrpack", "--out", "there")
+		do("unpack", c.method+".pgrpack", "--out", "there")
 		dir := filepath.Join("there", c.method+"-part")
 		do("train", "--resume", dir, "--steps", "150")
 		if strings.Contains(said.String(), "is not what it was") {
