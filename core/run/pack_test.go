@@ -208,7 +208,7 @@ func headed(t testing.TB, file []byte, version uint32, change func(*Packed)) []b
 	return append(headOf(packMagic, version, other), file[preamble+len(text)+sha256.Size:]...)
 }
 
-// A file that somebody has made with correct checksums leads to no file outside of its run folders, and to
+// A file that was made with correct checksums leads to no file outside of its run folders, and to
 // no more memory or disk than there can be.
 func TestAHostileFileOfRunsIsRefused(t *testing.T) {
 	top := t.TempDir()

@@ -38,6 +38,8 @@ type Run struct {
 	Others    []Other    // runs that the charts show beside this one
 	Fan       *FanCurves // forks that they show; nil: none
 	Newest    *FanCurves // the newest forks, whether shown or not; nil: there are none
+
+	momentAsked time.Time // when the newest transition was last requested
 }
 
 // Canvas returns what pictures are drawn on.
@@ -343,6 +345,23 @@ func (r *Run) Paused() bool { return r.Snap != nil && r.Snap.State == event.Paus
 // Answers says whether the run can be asked for what only the lab knows.
 func (r *Run) Answers() bool {
 	return r.Lab != nil && r.Snap != nil && !r.Ended() && !r.About.Replay
+}
+
+// momentEvery is the shortest time between two requests for the newest transition: each costs the training
+// some milliseconds.
+const momentEvery = 500 * time.Millisecond
+
+// AskMoment asks the run for its newest transition, for all panes that show it.
+func (r *Run) AskMoment() {
+	if !r.Answers() || r.Now().Sub(r.momentAsked) < momentEvery {
+		return
+	}
+	if m := r.Snap.Moment; m != nil && m.Step == r.Snap.Step {
+		return
+	}
+	if r.Lab.Send(event.Watch{}) == nil {
+		r.momentAsked = r.Now()
+	}
 }
 
 // Other is a run that the charts show beside this one.

@@ -60,7 +60,7 @@ func (k kind) has(task, method, scale, fingerprint string, steps int) bool {
 		(steps == k.config.Steps || !presets.FollowsLength(k.config))
 }
 
-// load reads a run of the kind that nobody changed; nil: it is another one.
+// load reads a run of the kind that was left as it began; nil: it is another one.
 func (k kind) load(dir string) *report.Run {
 	doc, err := run.ReadFile(dir, run.ConfigName)
 	if err != nil {

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
-	"pgrlab/core/event"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
@@ -24,7 +22,6 @@ const (
 // Pane is a picture of the task, and the numbers of the moment.
 type Pane struct {
 	*pane.Run
-	watched time.Time // when the newest transition was last asked for
 }
 
 // New makes the pane of a run.
@@ -186,19 +183,9 @@ func (p *Pane) agentNote(w int) string {
 	return theme.Longest(notes, w)
 }
 
-// watchEvery is the shortest time between two requests for the newest transition: each costs the
-// training some milliseconds.
-const watchEvery = 500 * time.Millisecond
-
 // Poll asks the run for its newest transition while the pane is shown.
 func (p *Pane) Poll(visible bool) {
-	if !visible || !p.Answers() || p.Now().Sub(p.watched) < watchEvery {
-		return
-	}
-	if moment := p.Snap.Moment; moment != nil && moment.Step == p.Snap.Step {
-		return
-	}
-	if p.Lab.Send(event.Watch{}) == nil {
-		p.watched = p.Now()
+	if visible {
+		p.AskMoment()
 	}
 }

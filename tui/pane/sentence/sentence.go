@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
-	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/tui/format"
 	"pgrlab/tui/history"
@@ -166,7 +164,6 @@ func (p *Pane) method() string {
 type Pane struct {
 	*pane.Run
 	Pointed func() string // what the charts' cursor stands on; "": there is none
-	watched time.Time     // when the newest transition was last asked for
 }
 
 // New makes the pane of a run.
@@ -192,20 +189,10 @@ func (p *Pane) DependsOn() []topic.Topic {
 	return []topic.Topic{topic.Snapshot, topic.Generations, topic.Charts}
 }
 
-// watchEvery is the shortest time between two requests for the newest transition: each costs the
-// training some milliseconds.
-const watchEvery = 500 * time.Millisecond
-
 // Poll asks the run for its newest transition, and for its twin, while the pane is shown.
 func (p *Pane) Poll(visible bool) {
-	if !visible || !p.Answers() || p.Dreams() || p.Now().Sub(p.watched) < watchEvery {
-		return
-	}
-	if m := p.Snap.Moment; m != nil && m.Step == p.Snap.Step {
-		return
-	}
-	if p.Lab.Send(event.Watch{}) == nil {
-		p.watched = p.Now()
+	if visible && !p.Dreams() {
+		p.AskMoment()
 	}
 }
 
