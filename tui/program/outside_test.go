@@ -29,7 +29,7 @@ class Walk:
         self.s = np.append(self.r.uniform(-1, 1, 2) + self.start, 0)
         return self.s
     def step(self, a):
-        wind = self.r.normal() * 0.01 + (os.getpid() if os.path.exists("moody") else 0) * 1e-6
+        wind = self.r.normal() * 0.01 + 0.01 * os.path.exists("moody")
         self.s = np.array([self.s[0] + 0.1 * a[0] + wind, self.s[1] + 0.1 * a[1], 0.1 * a[0]])
         return self.s, -abs(self.s[0]), abs(self.s[0]) > 1.5
 
@@ -189,10 +189,10 @@ func TestAnEnvironmentOfAnotherProgram(t *testing.T) {
 // An episode that cannot be played again is given up where the run goes on, which the journal and the card say.
 func TestAnEpisodeThatIsNotRepeated(t *testing.T) {
 	_, do, _, of := somebody(t)
+	do(0, "train", "--preset", "tiny.toml", "--env", of("walk"), "--method", "sac", "--out", "part", "--steps", "95")
 	if err := os.WriteFile("moody", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	do(0, "train", "--preset", "tiny.toml", "--env", of("walk"), "--method", "sac", "--out", "part", "--steps", "95")
 	do(0, "train", "--resume", "part", "--steps", "150")
 	doc, err := os.ReadFile(filepath.Join("part", run.JournalName))
 	if err != nil || !strings.Contains(string(doc), `episode lost: its state could not be repeated: after `) {
