@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	// only session starts runs, with core/lab; the others look at runs on disk.
 	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/offline", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable", "core/shell", "core/cost"},
 	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/sshd", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/sweep/slurm", "core/printable", "core/shell"},
-	"tui/command/session":  {"tui/scenes", "tui/command/results", "tui/command/forks", "tui/command/task", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run", "core/printable", "core/shell", "core/cost"},
+	"tui/command/session":  {"tui/scenes", "tui/command/results", "tui/command/forks", "tui/command/task", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run", "core/printable", "core/shell", "core/cost", "core/device/cuda/dry", "core/device/cuda/kernel"}, // dry: bench --estimate
 	"tui/command/forks":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/config", "core/checkpoint", "core/event", "core/fan", "core/knob", "core/rng", "core/run", "core/shell"},
 	"tui/command/sweep":    {"tui", "tui/command/results", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/task", "core/sweep", "core/sweep/slurm", "core/sweep/ssh", "core/report", "core/run", "core/shell"}, // tui: settings
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/knob", "core/policy", "core/report", "core/run", "core/task", "core/printable", "core/shell"},
@@ -135,6 +135,7 @@ var allowed = map[string][]string{
 	"core/device/cpu/kernel/gen": {},
 
 	"core/device/cuda":            {"core/device", "core/device/cuda/kernel", "core/device/cuda/driver", "core/rng"},
+	"core/device/cuda/dry":        {"core/device", "core/device/cuda", "core/device/cuda/kernel", "core/device/cuda/driver"},
 	"core/device/cuda/kernel":     {"core/device", "core/rng"},
 	"core/device/cuda/kernel/gen": {},
 	"core/device/cuda/driver":     {},

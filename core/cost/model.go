@@ -99,6 +99,12 @@ func Rounds(c *config.Config) map[string]relevance.ConfigOfEpisodes {
 	return all
 }
 
+// Refits is how many refits a run of c has under s.
+func Refits(c *config.Config, s *knob.Settings) int {
+	n, _ := refits(c, s, 0)
+	return n
+}
+
 // refits returns how many refits follow a step, and how many rows D_real has at them, all taken
 // together: equally many more at each, until it is full. The last env step has no refit.
 func refits(c *config.Config, s *knob.Settings, step int) (n, rows int) {

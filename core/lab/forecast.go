@@ -77,18 +77,13 @@ const (
 // then: building and compiling at the first use is not part of the cost of the second. If F compares
 // what is met with what an episode remembers, more steps do so with full memories.
 func (x *experiment) measure(ctx context.Context) (u cost.Units, cores float64, err error) {
-	pace := x.config.Pace().Every
-	for _, in := range cost.Rounds(x.config) { // a multiple of it
-		pace = max(pace, in.FirstRound(x.config.Environment.InLockstep()))
-	}
-	cycles := func(envSteps, least int) int { return max(least, (envSteps+pace-1)/pace) * pace }
-	first := cycles(triedStart+triedSteps, 2) // by then D_real has rows, whoever fills it
+	first := x.cycles(triedStart+triedSteps, 2) // by then D_real has rows, whoever fills it
 	if err := x.goTo(ctx, first); err != nil {
 		return u, 0, err
 	}
 	x.meter = cost.NewMeter(x.now, x.config.Generator.Config)
 	begin, used := x.now(), cost.ProcessTime()
-	end := first + cycles(triedSteps, 1) + 1 // an env step is measured once the next one begins
+	end := first + x.cycles(triedSteps, 1) + 1 // an env step is measured once the next one begins
 	if err := x.goTo(ctx, end); err != nil {
 		return u, 0, err
 	}
@@ -105,6 +100,16 @@ func (x *experiment) measure(ctx context.Context) (u cost.Units, cores float64, 
 	err = x.goTo(ctx, end+filledSteps)
 	u.First, u.Step = u.Step, u.Step+max(0, x.meter.Step()-step)
 	return u, cores, err
+}
+
+// cycles is the number of env steps in as many cycles of learning as contain that many, but in no fewer cycles than
+// least.
+func (x *experiment) cycles(envSteps, least int) int {
+	pace := x.config.Pace().Every
+	for _, in := range cost.Rounds(x.config) { // a multiple of it
+		pace = max(pace, in.FirstRound(x.config.Environment.InLockstep()))
+	}
+	return max(least, (envSteps+pace-1)/pace) * pace
 }
 
 // goTo trains up to an env step that has an evaluation; the one before it has a refit. There are no

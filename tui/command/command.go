@@ -66,7 +66,7 @@ func newRoot(d cli.Deps) *cobra.Command {
 	root.Version = d.Version
 	root.SetVersionTemplate(versionLine(d))
 	root.SetHelpCommand(cli.HelpCommand())
-	root.AddCommand(task.Command(d), session.TrainCommand(d), session.DreamCommand(d), forks.TrainCommand(), forks.Command(), pack.Command(d), pack.UnpackCommand(), report.Command(d), report.ExportCommand(d), report.CardCommand(d), listCommand(d), presetCommand(d), machine.DoctorCommand(d), machine.BenchCommand(d),
+	root.AddCommand(task.Command(d), session.TrainCommand(d), session.DreamCommand(d), forks.TrainCommand(), forks.Command(), pack.Command(d), pack.UnpackCommand(), report.Command(d), report.ExportCommand(d), report.CardCommand(d), listCommand(d), presetCommand(d), machine.DoctorCommand(d), machine.BenchCommand(d, session.Estimate),
 		traceCommand(d), replay.Command(d), replay.DemoCommand(d), watch.Command(d), analyse.Command(d), journalCommand(), versionCommand(d))
 	root.AddCommand(env.Command(d), env.AdapterCommand(d), data.Command(), data.AdapterCommand())
 	root.AddCommand(sweep.Command(d, func() *cobra.Command { return newRoot(d) }), attach.Command(d), attach.ServeCommand(d), attach.PsCommand(), attach.StopCommand(), attach.PauseCommand(), attach.ParkCommand(), attach.ResumeCommand(), attach.CheckpointCommand(), completionCommand(), manCommand(d), licencesCommand())

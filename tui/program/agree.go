@@ -14,6 +14,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/tui/command/cli"
 )
 
@@ -66,9 +67,9 @@ func agree(args []string, stdout, stderr io.Writer) (status int) {
 // agrees makes a GPU and the CPU do the same work and compares the results. begin is told of stages
 // that take a while.
 func agrees(uuid, precision string, begin func(stage string)) (err error) {
-	rounded, known := precisions[precision]
-	if !known {
-		return fmt.Errorf("precision %s is not known", precision)
+	rounded, err := kernel.ParsePrecision(precision)
+	if err != nil {
+		return err
 	}
 	reference, err := cpu.New(cpu.Options{})
 	if err != nil {

@@ -120,7 +120,7 @@ func TestAgreeWithoutAGPU(t *testing.T) {
 	if _, err := os.Stat("/dev/nvidiactl"); err == nil {
 		t.Skip("there is a GPU")
 	}
-	for args, want := range map[string]string{"": "want the UUID", "GPU-1 tf32": "no CUDA driver", "GPU-1 fp8": "precision fp8 is not known"} {
+	for args, want := range map[string]string{"": "want the UUID", "GPU-1 tf32": "no CUDA driver", "GPU-1 fp8": "precision fp8: want fp32, tf32 or bf16"} {
 		var said, begun bytes.Buffer
 		if status := agree(strings.Fields(args), &begun, &said); status != cli.StatusFailed || !strings.Contains(said.String(), want) || strings.Count(said.String(), "\n") != 1 {
 			t.Errorf("%q: status %d, %q", args, status, said.String())

@@ -29,9 +29,6 @@ func openGPUs(probe func() error) *driver.Machine {
 	return driver.NewMachine(o, cuda.Least)
 }
 
-// precisions are the choices of --precision.
-var precisions = map[string]kernel.Precision{"fp32": kernel.FP32, "tf32": kernel.TF32, "bf16": kernel.BF16}
-
 // gpu is a GPU as the commands see a device: its work has no threads.
 type gpu struct{ *cuda.Device }
 
@@ -41,9 +38,9 @@ func (gpu) Threads() int { return 0 }
 func (g gpu) Holds() string { return g.Memory().String() }
 
 func newGPU(r cli.DeviceRequest) (cli.Device, error) {
-	precision, known := precisions[r.Precision]
-	if !known {
-		return nil, fmt.Errorf("precision %s is not known", r.Precision)
+	precision, err := kernel.ParsePrecision(r.Precision)
+	if err != nil {
+		return nil, err
 	}
 	gpus().Tell(r.Said)
 	open := func() (driver.Context, error) { return gpus().Open(r.GPU.UUID) }

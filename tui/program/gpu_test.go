@@ -12,6 +12,7 @@ import (
 
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/core/testing/emulator"
 	"pgrlab/tui/command/cli"
 )
@@ -64,7 +65,11 @@ func interpreted(d cli.Deps, o emulator.Options) cli.Deps {
 		if r.GPU == nil {
 			return newDevice(r)
 		}
-		g, err := cuda.New(func() (driver.Context, error) { return machine.Open(r.GPU.Index) }, cuda.Options{Precision: precisions[r.Precision], Memory: uint64(r.Memory)})
+		precision, err := kernel.ParsePrecision(r.Precision)
+		if err != nil {
+			return nil, err
+		}
+		g, err := cuda.New(func() (driver.Context, error) { return machine.Open(r.GPU.Index) }, cuda.Options{Precision: precision, Memory: uint64(r.Memory)})
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,12 +16,23 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// BenchCommand is bench.
-func BenchCommand(d cli.Deps) *cobra.Command {
+// Estimate is a request to count what a GPU would do in a run of a preset.
+type Estimate struct {
+	presets.Choice
+	Precision string
+	AsJSON    bool
+	Out       io.Writer
+	Say       func(line string)
+}
+
+// BenchCommand is bench; estimate is what it does with --estimate.
+func BenchCommand(d cli.Deps, estimate func(context.Context, cli.Deps, Estimate) error) *cobra.Command {
 	var asJSON, profile, products bool
 	var threads, rounds int
 	var name, precision string
 	var round time.Duration
+	var counting bool
+	var counts Estimate
 	c := &cobra.Command{
 		Use:   "bench [WORKLOAD...]",
 		Short: "time the core's training steps on this machine",
@@ -38,14 +50,37 @@ have no loop on registers). --products has workloads of its own: forward-RxIxO, 
 and dw-RxIxO for layers of R rows, I inputs and O outputs, from 256x1024x1024 to
 4096x2048x2048.
 
+--estimate times nothing and needs no GPU: it takes a run of a preset (a name, a file, or
+--task, --method and --scale) through a few env steps with all their parts on a GPU that executes
+nothing, and prints for each program the launches, the floating-point operations and the bytes of a run,
+the time of an H100 by a model, how often it runs in the whole training run, how often the
+host waits for it, and its share of the whole. Random steps before the first update are not
+counted; docs/evidence/gpu.md has the model beside measured times.
+
 ` + workloadList(Workloads(d)),
 		Example: `  pgrlab bench
   pgrlab bench --threads 1 critic sac
   pgrlab bench --device cuda --precision bf16 denoiser-2048 sample-2048x4096
   pgrlab bench --profile denoiser-1024
   pgrlab bench --products
+  pgrlab bench --device cuda --estimate --task cheetah-run --method pgr-curiosity --scale release
   pgrlab bench --json > bench.jsonl`,
 		RunE: func(c *cobra.Command, args []string) error {
+			say := func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) }
+			if !counting && counts.Choice != (presets.Choice{}) {
+				return cli.Usagef("bench: --task, --method and --scale are for --estimate: without it, name workloads")
+			}
+			if counting {
+				if c.Flags().Changed("device") && name != "cuda" {
+					return cli.Usagef("bench: --estimate counts what a GPU would do: want --device cuda")
+				}
+				if len(args) > 1 {
+					return cli.Usagef("bench: --estimate takes at most one preset: %s", strings.Join(args, " "))
+				}
+				counts.Preset = strings.Join(args, "")
+				counts.Precision, counts.AsJSON, counts.Out, counts.Say = precision, asJSON, c.OutOrStdout(), say
+				return estimate(c.Context(), d, counts)
+			}
 			known, others := Workloads(d), bench.Products
 			without := "a product of a large layer: add --products"
 			if products {
@@ -73,7 +108,6 @@ and dw-RxIxO for layers of R rows, I inputs and O outputs, from 256x1024x1024 to
 			if name == "auto" {
 				find = FindDevice
 			}
-			say := func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) }
 			where, err := find(d, name, precision, say)
 			if err != nil {
 				return cli.AsUsage(err)
@@ -106,6 +140,10 @@ and dw-RxIxO for layers of R rows, I inputs and O outputs, from 256x1024x1024 to
 	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	f.BoolVar(&profile, "profile", false, "show where the time of each workload's program goes instead")
 	f.BoolVar(&products, "products", false, "time matrix products of large layers instead, forward and backward, such as forward-256x1024x1024, dx-, dw-")
+	f.BoolVar(&counting, "estimate", false, "count what a GPU would do in a run of a preset, without one")
+	f.StringVar(&counts.Task, "task", "", "`T` task of --estimate (pgrlab list tasks)")
+	f.StringVar(&counts.Method, "method", "", "`M` method of --estimate (pgrlab list methods)")
+	f.StringVar(&counts.Scale, "scale", "", "`S` scale of --estimate (pgrlab list scales)")
 	cli.CountIn(f, &threads, "threads", 0, 1, cli.MaxThreads, "`N` threads to use (default: all allowed, at most 8)")
 	f.StringVar(&name, "device", "cpu", cli.DeviceUsage)
 	f.StringVar(&precision, "precision", Precisions[0], "`fp32|tf32|bf16` precision to which a GPU rounds the factors of large products")

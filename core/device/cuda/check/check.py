@@ -53,7 +53,7 @@ SANITIZED = "^(TestFills|TestTensorsStayOnTheDevice|TestSampleBatch|TestStackFra
 # frames. start is the scale's start_steps.
 FRAMES = {"scale": "demo", "flags": ["--task", "cartpole-swingup", "--observation", "pixels"], "start": 499, "generator_steps": 300}
 RUNS = {
-    "cpu": {"steps": 6_000, "start": 5_000, "refit_every": 5_500, "generator_steps": 5_000, "samples": 50_000, "limit": 60, "whole_fit": 20_000, "whole_samples": 100_000},
+    "cpu": {"steps": 6_000, "start": 5_000, "refit_every": 5_500, "generator_steps": 5_000, "samples": 50_000, "limit": 60, "whole_fit": 18_800, "whole_samples": 100_000},
     "frames": {**FRAMES, "steps": 750, "refit_every": 650, "samples": 10_000, "limit": 60},
     "release": {"steps": 6_000, "start": 5_000, "refit_every": 5_500, "generator_steps": 3_000, "samples": 100_000, "limit": 75, "whole_fit": 100_000, "whole_samples": 1_000_000},
 }
@@ -61,6 +61,7 @@ REHEARSED = {
     "demo": {"steps": 2_000, "start": 1_000, "utd": 1, "refit_every": 1_500, "generator_steps": 20, "samples": 256, "sampler_steps": 4, "limit": 120, "whole_fit": 3_000, "whole_samples": 10_000},
     "frames": {**FRAMES, "steps": 512, "refit_every": 506, "generator_steps": 20, "samples": 256, "sampler_steps": 4, "limit": 120},
 }
+REFITS = 9  # of a whole run, every 10,000 of 100,000 env steps: the last one would be for no step
 JOBS = max(1, min(4, (os.cpu_count() or 1) // 4))  # checks at a time; each computes on the CPU too
 INJECTED = {"tile fp32/32x32": "fail", "test TestTemperature": "hang", "bench cpu critic": "crash"}
 
@@ -187,7 +188,7 @@ def parts(events, sets):
     each = {k: spent[k] / n for k, n in counts.items() if n > 0 and spent.get(k)}
     found = {"spent": spent, "each": each}
     if "fit" in each and "generate" in each and "whole_fit" in sets:
-        whole = {"agent": 95_000, "models": 95_000, "fit": 10 * sets["whole_fit"], "generate": 10 * sets["whole_samples"], "evaluate": 100, "act": 100_000}
+        whole = {"agent": 95_000, "models": 95_000, "fit": REFITS * sets["whole_fit"], "generate": REFITS * sets["whole_samples"], "evaluate": 100, "act": 100_000}
         found["hours_of"] = {k: v * whole[k] / 3600 for k, v in each.items()}
         found["hours"] = sum(found["hours_of"].values())
     return found

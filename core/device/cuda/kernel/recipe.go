@@ -30,6 +30,16 @@ func (p Precision) String() string {
 	return fmt.Sprintf("precision %d", int(p))
 }
 
+// ParsePrecision is the inverse of String.
+func ParsePrecision(text string) (Precision, error) {
+	for _, p := range []Precision{FP32, TF32, BF16} {
+		if p.String() == text {
+			return p, nil
+		}
+	}
+	return FP32, fmt.Errorf("precision %s: want fp32, tf32 or bf16", text)
+}
+
 // Round returns a factor as a product of that precision uses it: the nearest number, with ties away
 // from zero for TF32 (cvt.rna) and to even for BF16 (cvt.rn).
 func (p Precision) Round(x float32) float32 {
