@@ -20,8 +20,9 @@ type Sequencer interface {
 	// so does a program that reads the rows before they are put.
 	Cache(rows, width int) (Store, error)
 	// Sequence prepares programs to run one after the other; a program may occur several times. The
-	// programs must belong to this device and be closed after the sequence.
-	Sequence(programs []Executable) (Sequence, error)
+	// programs must belong to this device and be closed after the sequence. own lists tensors of the host, each identified
+	// by its memory, whose numbers differ between the runs of the sequence (Sequence.Own).
+	Sequence(programs []Executable, own ...[]float32) (Sequence, error)
 }
 
 // Store holds rows of numbers on a device for SampleBatch or StackFrames. The host has its own copy.
@@ -41,6 +42,9 @@ type Store interface {
 type Sequence interface {
 	// Run runs every program once, each at its own occasion. A *Stopped says which program stopped.
 	Run(occasions []uint64) error
+	// Own returns the numbers that program i reads in the place of a tensor of the host's, one of those that Sequence was
+	// called with; the host writes them before a Run. It is nil if the program does not read the tensor.
+	Own(i int, host []float32) []float32
 	// Data returns the host's view of an output of program i of the last Run. Outputs of programs
 	// after one that has stopped are meaningless.
 	Data(i int, r Ref) []float32

@@ -14,13 +14,18 @@ type Sequence struct {
 	inner    device.Sequence
 }
 
-// NewSequence prepares programs to run one after the other; a program may occur several times.
-func NewSequence(dev device.Sequencer, programs ...*Program) (*Sequence, error) {
+// NewSequence prepares programs to run one after the other; a program may occur several times. own lists tensors that the
+// host writes and whose numbers differ between the runs of the sequence; see Own.
+func NewSequence(dev device.Sequencer, programs []*Program, own ...*op.Tensor) (*Sequence, error) {
 	var inner []device.Executable
 	for _, p := range programs {
 		inner = append(inner, p.exec)
 	}
-	s, err := dev.Sequence(inner)
+	var differing [][]float32
+	for _, t := range own {
+		differing = append(differing, t.Data)
+	}
+	s, err := dev.Sequence(inner, differing...)
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
@@ -51,6 +56,10 @@ func (s *Sequence) Run(occasions []uint64) error {
 	}
 	return fmt.Errorf("run %s and %d more: %w", s.programs[0].Name, len(s.programs)-1, err)
 }
+
+// Own returns what the i-th program reads in the place of a tensor, one of those that NewSequence was called with: the host
+// writes it before each Run. It is nil if the program does not read the tensor.
+func (s *Sequence) Own(i int, t *op.Tensor) []float32 { return s.inner.Own(i, t.Data) }
 
 // Data is Program.Data of the i-th program of the last run.
 func (s *Sequence) Data(i int, n *op.Node) []float32 {

@@ -197,7 +197,7 @@ func (s *Agent) fusedSchedule(u *updater, n int) (*schedule, error) {
 		programs[i] = x.(*plan.Program) // such a device has one for every stage
 	}
 	var err error
-	if l.fused, err = plan.NewSequence(s.rings.dev, programs...); err != nil {
+	if l.fused, err = plan.NewSequence(s.rings.dev, programs); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
 	u.fused = l

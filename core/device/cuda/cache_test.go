@@ -58,7 +58,7 @@ func TestACacheYieldsToItsOwnReader(t *testing.T) {
 	})
 	t.Run("in a sequence", func(t *testing.T) {
 		yieldsToItsReader(t, func(dev *Device, c *cached) (func() error, error) {
-			s, err := plan.NewSequence(dev, c.sampling.program, c.line.program)
+			s, err := plan.NewSequence(dev, []*plan.Program{c.sampling.program, c.line.program})
 			return func() error { return s.Run([]uint64{3, 0}) }, err
 		})
 	})

@@ -128,7 +128,7 @@ func TestWeightsStayLaidOut(t *testing.T) {
 // inSequence runs programs as one, in which the weight changes between its uses.
 func (l *layer) inSequence(t *testing.T, dev *Device) {
 	t.Helper()
-	s, err := plan.NewSequence(dev, l.forward, l.change, l.forward)
+	s, err := plan.NewSequence(dev, []*plan.Program{l.forward, l.change, l.forward})
 	if err != nil {
 		t.Fatal(err)
 	}

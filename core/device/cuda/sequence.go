@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/driver"
@@ -17,7 +18,8 @@ import (
 //
 //	staged tensors | words of items and acts | occasions | gate | states | outputs
 //
-// Tensors that several programs read from the host are staged once, programs that step the same
+// Tensors that several programs read from the host are staged once, or once for each run if their numbers differ between
+// the runs. Programs that step the same
 // optimiser share its state, and all programs share the gate. From the run that closes the gate on,
 // nothing changes any more, including batches and subsets, so that the program finds its fault
 // again in the same state.
@@ -27,13 +29,14 @@ type sequence struct {
 	distinct []*executable
 	plan     sequencePlan
 	kept     []map[device.Ref][]float32 // the host's view of each run's outputs
+	own      []map[*float32][]float32   // of each run, by the tensor of the host in whose place it reads them
 
 	bound
 	words []uint64 // reused memory
 }
 
 // Sequence implements device.Sequencer.
-func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error) {
+func (d *Device) Sequence(programs []device.Executable, own ...[]float32) (device.Sequence, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := &sequence{device: d}
@@ -53,6 +56,7 @@ func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error)
 			kept[r] = make([]float32, len(own))
 		}
 		s.kept = append(s.kept, kept)
+		s.own = append(s.own, ownOf(x, own))
 	}
 	d.sequences[s] = struct{}{}
 	if err := s.ready(); err != nil {
@@ -61,6 +65,20 @@ func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error)
 	}
 	return s, nil
 }
+
+// ownOf returns memory for those of the tensors that a program reads.
+func ownOf(x *executable, own [][]float32) map[*float32][]float32 {
+	all := map[*float32][]float32{}
+	for _, b := range x.program.Buffers {
+		if len(b.Host) > 0 && slices.ContainsFunc(own, func(t []float32) bool { return len(t) > 0 && &t[0] == &b.Host[0] }) {
+			all[&b.Host[0]] = make([]float32, len(b.Host))
+		}
+	}
+	return all
+}
+
+// Own implements device.Sequence.
+func (s *sequence) Own(i int, host []float32) []float32 { return s.own[i][&host[0]] }
 
 // ready binds everything that is not bound. If the workspace grows, programs that were bound before
 // become invalid.
@@ -115,7 +133,7 @@ func (s *sequence) bind() error {
 	if err := s.unbind(d); err != nil {
 		return err
 	}
-	s.plan = planOf(s.runs, s.distinct)
+	s.plan = planOf(s.runs, s.distinct, s.own)
 	if err := s.take(d, s.plan.block, s.plan.up, s.plan.block-s.plan.gate); err != nil {
 		return err
 	}
@@ -151,7 +169,11 @@ func (s *sequence) frame(i int) frame {
 	return frame{
 		host: func(r device.Ref) driver.Ptr {
 			if x.layout.places[r].kind == staged {
-				return in(p.staged[&x.program.Buffers[r].Host[0]].offset)
+				host := &x.program.Buffers[r].Host[0]
+				if t, own := p.own[i][host]; own {
+					return in(t.offset)
+				}
+				return in(p.staged[host].offset)
 			}
 			return in(p.outputs[i][r])
 		},
@@ -184,6 +206,11 @@ func (s *sequence) stage(occasions []uint64) {
 	p := &s.plan
 	for _, t := range p.staged {
 		copy(s.up[t.offset:], device.Bytes(t.host))
+	}
+	for _, own := range p.own {
+		for _, t := range own {
+			copy(s.up[t.offset:], device.Bytes(t.host))
+		}
 	}
 	for i, occasion := range occasions {
 		binary.LittleEndian.PutUint64(s.up[p.occasions+8*i:], occasion)
@@ -234,6 +261,11 @@ func (s *sequence) finish(occasions []uint64) error {
 	}
 	if turn == 0 {
 		return nil
+	}
+	for _, b := range s.runs[runs].program.Buffers { // it is run again by itself
+		if len(b.Host) > 0 {
+			copy(b.Host, s.own[runs][&b.Host[0]])
+		}
 	}
 	err := s.runs[runs].diagnose(occasions[runs])
 	var where *device.NotFinite

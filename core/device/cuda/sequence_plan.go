@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"slices"
+
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/kernel"
 )
@@ -8,6 +10,7 @@ import (
 // sequencePlan says where everything is in the block of a sequence, as offsets in bytes.
 type sequencePlan struct {
 	staged    map[*float32]stagedTensor
+	own       []map[*float32]stagedTensor // of each run, in the place of staged ones
 	items     map[*device.Items]int
 	acts      map[*executable]int
 	occasions int // 8 bytes for each run
@@ -32,8 +35,9 @@ func stateOf(x *executable) any {
 	return x
 }
 
-// planOf lays out a sequence of bound programs; distinct contains each of the programs once.
-func planOf(runs, distinct []*executable) sequencePlan {
+// planOf lays out a sequence of bound programs; distinct contains each of the programs once, and own has the tensors of
+// each run.
+func planOf(runs, distinct []*executable, own []map[*float32][]float32) sequencePlan {
 	p := sequencePlan{
 		staged: map[*float32]stagedTensor{}, items: map[*device.Items]int{}, acts: map[*executable]int{}, states: map[any]int{},
 	}
@@ -43,12 +47,28 @@ func planOf(runs, distinct []*executable) sequencePlan {
 		end = at + bytes
 		return at
 	}
+	p.own = make([]map[*float32]stagedTensor, len(runs))
+	for i, x := range runs {
+		p.own[i] = map[*float32]stagedTensor{}
+		for r, place := range x.layout.places { // in this order, so that a layout is repeated exactly
+			if place.kind != staged {
+				continue
+			}
+			host := x.program.Buffers[r].Host
+			if t, is := own[i][&host[0]]; is {
+				p.own[i][&host[0]] = stagedTensor{t, take(padded(4*len(t)), align)}
+			}
+		}
+	}
 	for _, x := range distinct {
 		for r, place := range x.layout.places {
 			if place.kind != staged {
 				continue
 			}
 			host := x.program.Buffers[r].Host
+			if _, is := own[slices.Index(runs, x)][&host[0]]; is {
+				continue
+			}
 			if _, known := p.staged[&host[0]]; !known {
 				p.staged[&host[0]] = stagedTensor{host, take(padded(4*len(host)), align)}
 			}

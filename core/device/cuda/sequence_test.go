@@ -14,9 +14,9 @@ import (
 
 // picky fits one of four rows; the occasion chooses the row.
 type picky struct {
-	row, w, rate *op.Tensor
-	choose, fit  *plan.Program
-	adam         *plan.Adam
+	row, w, y, rate *op.Tensor
+	choose, fit     *plan.Program
+	adam            *plan.Adam
 }
 
 func newPicky(t *testing.T, dev *Device) *picky {
@@ -28,10 +28,10 @@ func newPicky(t *testing.T, dev *Device) *picky {
 	if p.choose, err = plan.CompileRoutine("choose", plan.Choose{Out: p.row, Of: 4, Stream: rng.New(2, "pick")}, dev); err != nil {
 		t.Fatal(err)
 	}
-	y := tensor("y", 1, 3)
+	p.y = tensor("y", 1, 3)
 	var loss *op.Node
 	g, err := op.Build("fit", func(g *op.Graph) {
-		loss = g.SquaredError(g.Gather(g.Bind(p.w), g.Bind(p.row)), g.Bind(y), 6)
+		loss = g.SquaredError(g.Gather(g.Bind(p.w), g.Bind(p.row)), g.Bind(p.y), 6)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func (p *picky) sequence(t *testing.T, dev *Device, n int) (s *plan.Sequence, oc
 		programs = append(programs, p.choose, p.fit)
 		occasions = append(occasions, uint64(i), uint64(i))
 	}
-	s, err := plan.NewSequence(dev, programs...)
+	s, err := plan.NewSequence(dev, programs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestASequenceNeedsOpenPrograms(t *testing.T) {
 	if err := p.fit.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan.NewSequence(dev, p.choose, p.fit); err == nil {
+	if _, err := plan.NewSequence(dev, []*plan.Program{p.choose, p.fit}); err == nil {
 		t.Error("a sequence of a program that was closed")
 	}
 	lost := emulated(t, emulator.Options{LoseAt: 40}, Options{})
@@ -193,12 +193,60 @@ func TestASequenceWithAnEmptyResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := plan.NewSequence(dev, p)
+	s, err := plan.NewSequence(dev, []*plan.Program{p})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	if err := s.Run([]uint64{0}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Runs of a sequence have their own numbers in the place of a tensor, also where one of them stops; a program that does not
+// read the tensor has none.
+func TestOwnNumbers(t *testing.T) {
+	const n = 4
+	on, as := card(t, Options{}), card(t, Options{})
+	got, want := newPicky(t, on), newPicky(t, as)
+	var programs []*plan.Program
+	var occasions []uint64
+	for i := range n {
+		programs, occasions = append(programs, got.choose, got.fit), append(occasions, uint64(i), uint64(i))
+	}
+	s, err := plan.NewSequence(on, programs, got.rate, got.y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if s.Own(0, got.rate) != nil || len(s.Own(1, got.rate)) != 1 {
+		t.Fatalf("the numbers of a program without a rate are %v, of another %v", s.Own(0, got.rate), s.Own(1, got.rate))
+	}
+	got.rate.Data[0] = 100 // which nothing reads
+	for round := range 3 {
+		for i := range n {
+			s.Own(2*i+1, got.rate)[0] = 0.01 * float32(i+1)
+			want.rate.Data[0] = 0.01 * float32(i+1)
+			copy(s.Own(2*i+1, got.y), got.y.Data)
+			for _, p := range []*plan.Program{want.choose, want.fit} {
+				if err := p.Run(uint64(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := s.Run(occasions); err != nil {
+			t.Fatal(err)
+		}
+		same(t, got, want, on, as)
+		if round == 1 {
+			if err := on.Park(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.Own(5, got.y)[1] = float32(math.Inf(1))
+	var stopped *plan.Stopped
+	if err := s.Run(occasions); !errors.As(err, &stopped) || stopped.Program != 5 {
+		t.Errorf("with a row that is not finite: %v", err)
 	}
 }

@@ -105,15 +105,15 @@ func (x *executable) Run(occasion uint64) error {
 }
 
 // Sequence implements device.Sequencer.
-func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error) {
+func (d *Device) Sequence(programs []device.Executable, own ...[]float32) (device.Sequence, error) {
 	s := &sequence{device: d}
-	var own []device.Executable
+	var inner []device.Executable
 	for _, p := range programs {
 		x := p.(*executable)
-		own, s.programs = append(own, x.Executable), append(s.programs, x.program)
+		inner, s.programs = append(inner, x.Executable), append(s.programs, x.program)
 	}
 	var err error
-	s.Sequence, err = d.Device.Sequence(own)
+	s.Sequence, err = d.Device.Sequence(inner, own...)
 	return s, err
 }
 
