@@ -39,7 +39,9 @@ type Diffusion struct {
 
 	sketches *calls // for Sketch; nil before the first sketch
 
-	fit *fit // nil: none under way
+	fit   *fit      // nil: none under way
+	data  *onDevice // of a fit; nil: the host samples its batches
+	tried *fit      // the last one whose data the device was asked to take
 	lastFit
 	generation *generation // nil: none under way
 }
@@ -96,8 +98,9 @@ func New(c Config, shape replay.Shape, dev device.Device, seed uint64, turning .
 
 // Close releases the compiled programs.
 func (d *Diffusion) Close() error {
+	err := d.dropData()
 	d.program.close()
-	return plan.Close(d.calls, d.sketches)
+	return errors.Join(err, plan.Close(d.calls, d.sketches))
 }
 
 // Parameters is the number of trained weights.
@@ -105,7 +108,10 @@ func (d *Diffusion) Parameters() int { return weightsIn(d.model.params()) }
 
 // Cancel abandons the fit or the generation under way, if any. The generator of the
 // last complete fit stays.
-func (d *Diffusion) Cancel() { d.fit, d.generation = nil, nil }
+func (d *Diffusion) Cancel() {
+	d.fit, d.generation = nil, nil
+	d.dropData() // which fails only with the device
+}
 
 var errBusy = errors.New("a fit or a generation is under way")
 
@@ -184,7 +190,7 @@ func newFit(c Config, l layout, real Rows, scores []float32, knobs FitKnobs, ref
 // *plan.NotFinite, and the caller should cancel the fit.
 func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 	f := d.fit
-	loss, done, err = f.steps(n, d.fitStep)
+	loss, done, err = f.steps(n, d.fitSome)
 	if err != nil || !done {
 		return loss, false, err
 	}
@@ -194,6 +200,9 @@ func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 	served := f.serving
 	d.serving = &served
 	d.fit = nil
+	if err := d.dropData(); err != nil {
+		return 0, false, fmt.Errorf("fit model: %w", err)
+	}
 	return loss, true, nil
 }
 
@@ -201,11 +210,14 @@ func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 // sample or level of a generation.
 func occasion(major uint64, minor int) uint64 { return major<<32 | uint64(uint32(minor)) }
 
+// fitStep makes one gradient step.
 func (d *Diffusion) fitStep(f *fit) (float64, error) {
 	p, c := d.program, d.config
 	at := occasion(f.refit, f.step)
-	d.gather(f, at)
-	p.rate.Data[0] = float32(cosine(f.knobs.LR, f.step, f.knobs.Steps))
+	if err := d.draw(f, at); err != nil {
+		return 0, err
+	}
+	p.rate.Data[0] = d.rateOf(f, f.step)
 	if err := p.step.Run(at); err != nil {
 		return 0, err
 	}
@@ -218,28 +230,52 @@ func (d *Diffusion) fitStep(f *fit) (float64, error) {
 	return loss, p.average.Run(0)
 }
 
-// gather writes the batch of one step: rows sampled uniformly with replacement, their
-// conditions, and which of them keep it.
-func (d *Diffusion) gather(f *fit, at uint64) {
-	p, width := d.program, d.layout.width()
-	rows := d.stream.Sub("rows").At(at)
-	x := p.step.Data(p.x)
-	var condition, keep []float32
-	if p.condition != nil {
-		condition, keep = p.step.Data(p.condition), p.step.Data(p.keep)
-		d.stream.Sub("keep").FillUniform(keep, at, 0)
+// rateOf is the learning rate of a gradient step.
+func (d *Diffusion) rateOf(f *fit, step int) float32 {
+	return float32(cosine(f.knobs.LR, step, f.knobs.Steps))
+}
+
+// draw fills the batch of one step, on the device if it has the data.
+func (d *Diffusion) draw(f *fit, at uint64) error {
+	b := &d.program.batch
+	if b.keep != nil {
+		d.keep(b.keep.Data, f, at)
 	}
+	if d.data != nil {
+		return d.data.sample.Run(at)
+	}
+	d.gather(f, at)
+	if !d.program.sampled {
+		return nil
+	}
+	if b.condition == nil {
+		return plan.Push(d.calls.device, b.x)
+	}
+	return plan.Push(d.calls.device, b.x, b.condition)
+}
+
+// keep writes which conditions of a batch are kept; none is if the fit is without conditions.
+func (d *Diffusion) keep(keep []float32, f *fit, at uint64) {
+	if f.conditions == nil {
+		clear(keep)
+		return
+	}
+	d.stream.Sub("keep").FillUniform(keep, at, 0)
+	for i, u := range keep {
+		keep[i] = kept(u, f.knobs.PUncond)
+	}
+}
+
+// gather writes the rows of a batch, sampled uniformly with replacement, and their conditions.
+func (d *Diffusion) gather(f *fit, at uint64) {
+	b, width := &d.program.batch, d.layout.width()
+	rows := d.stream.Sub("rows").At(at)
 	for i := range d.config.Batch {
 		row := rows.IntN(f.rows.Len())
 		f.noise.learn(at, i, d.config.Batch)
-		f.normaliser.normalise(x[i*width:(i+1)*width], f.rows.Row(row))
-		switch {
-		case condition == nil:
-		case f.conditions == nil:
-			condition[i], keep[i] = 0, 0
-		default:
-			condition[i] = f.conditions[row]
-			keep[i] = kept(keep[i], f.knobs.PUncond)
+		f.normaliser.normalise(b.x.Data[i*width:(i+1)*width], f.rows.Row(row))
+		if b.condition != nil {
+			b.condition.Data[i] = f.condition(row)
 		}
 	}
 }

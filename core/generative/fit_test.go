@@ -60,8 +60,11 @@ func TestBatches(t *testing.T) {
 		f, width := d.fit, d.layout.width()
 		kept, seen := 0, map[int]int{}
 		for step := range 200 {
-			d.gather(f, occasion(1, step))
-			x, condition, keep := d.program.step.Data(d.program.x), d.program.step.Data(d.program.condition), d.program.step.Data(d.program.keep)
+			if err := d.draw(f, occasion(1, step)); err != nil {
+				t.Fatal(err)
+			}
+			b := d.program.batch
+			x, condition, keep := b.x.Data, b.condition.Data, b.keep.Data
 			for i := range d.config.Batch {
 				row := slices.IndexFunc(rows, func(row []float32) bool {
 					normalised := make([]float32, width)
@@ -121,9 +124,9 @@ func TestOptimiserSteps(t *testing.T) {
 			copy(p.Data, before[i])
 		}
 		f := d.program.fitGraph
-		entered := within.enter(tensor(f.x).Data, d.layout.width())
+		entered := within.enter(f.batch.x.Data, d.layout.width())
 		loss := func() float64 {
-			return referenceLoss(d.model, within, entered, tensor(f.noise).Data, tensor(f.level).Data, tensor(f.condition).Data, tensor(f.keep).Data, d.layout.width())
+			return referenceLoss(d.model, within, entered, tensor(f.noise).Data, tensor(f.level).Data, f.batch.condition.Data, f.batch.keep.Data, d.layout.width())
 		}
 		grads, norm := make([][]float64, len(params)), 0.0
 		for i, p := range params {

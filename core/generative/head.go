@@ -208,7 +208,7 @@ type head struct {
 	served         [2]scaling // of the served network
 	model, serving nn.MLP
 
-	x, y    *op.Node // of a gradient step, [B,in] and [B,out]
+	x, y    *op.Tensor // of a gradient step, [B,in] and [B,out]
 	labels  *plan.Program
 	labelX  *op.Node // [headRows,in]
 	labelY  *op.Node
@@ -230,8 +230,8 @@ func newHead(name string, c HeadConfig, in, out int, read, want func([]float64, 
 
 // draw builds the squared error of a batch.
 func (h *head) draw(g *op.Graph, name string, batch int) *op.Node {
-	h.x, h.y = g.Input(name+".x", batch, h.in), g.Input(name+".y", batch, h.out)
-	return g.SquaredError(h.model.Apply(g, h.x), h.y, float64(batch*h.out))
+	h.x, h.y = op.NewTensor(name+".x", batch, h.in), op.NewTensor(name+".y", batch, h.out)
+	return g.SquaredError(h.model.Apply(g, g.Bind(h.x)), g.Bind(h.y), float64(batch*h.out))
 }
 
 // compile compiles the program that labels rows.
@@ -271,9 +271,14 @@ func (h *head) put(dst []float32, s scaling, write func([]float64, []float32), r
 }
 
 // batch writes row i of a gradient step.
-func (h *head) batch(p *plan.Program, i int, row []float32) {
-	h.put(p.Data(h.x)[i*h.in:(i+1)*h.in], h.reads, h.read, row)
-	h.put(p.Data(h.y)[i*h.out:(i+1)*h.out], h.writes, h.want, row)
+func (h *head) batch(i int, row []float32) {
+	h.learns(h.x.Data[i*h.in:(i+1)*h.in], h.y.Data[i*h.out:(i+1)*h.out], row)
+}
+
+// learns writes what a gradient step learns of a row: x and y, scaled.
+func (h *head) learns(x, y, row []float32) {
+	h.put(x, h.reads, h.read, row)
+	h.put(y, h.writes, h.want, row)
 }
 
 // label calls set for each of up to headRows rows, with the output of the served network.

@@ -56,10 +56,13 @@ type Headed struct {
 	optimiser *plan.Adam
 	rate      *op.Tensor
 
-	fit    *headFit
-	served bool
-	ranges realRanges // of the served fit
-	rules  rules
+	fit     *headFit
+	data    *onDevice // of a fit; nil: the host samples its batches
+	tried   *headFit  // the last one whose data the device was asked to take
+	sampled bool      // the device has sampled batches, and has had them in its memory since then
+	served  bool
+	ranges  realRanges // of the served fit
+	rules   rules
 }
 
 // headFit is a fit under way.
@@ -142,6 +145,7 @@ func (d *Headed) Close() error {
 }
 
 func (d *Headed) closeHeads() {
+	d.dropData()
 	if d.step != nil {
 		d.step.Close()
 	}
@@ -172,6 +176,7 @@ func (d *Headed) params() (all []*op.Tensor) {
 // Cancel abandons the fit or the generation under way.
 func (d *Headed) Cancel() {
 	d.fit = nil
+	d.dropData() // which fails only with the device
 	d.Model.Cancel()
 }
 
@@ -240,6 +245,9 @@ func (d *Headed) FitSteps(n int) (loss float64, done bool, err error) {
 		}
 	}
 	d.served, d.ranges, d.fit = true, d.fit.ranges, nil
+	if err := d.dropData(); err != nil {
+		return 0, false, fmt.Errorf("fit heads: %w", err)
+	}
 	return loss, done, nil
 }
 
@@ -249,29 +257,55 @@ func (d *Headed) headSteps(n int) error {
 	if f == nil {
 		return nil
 	}
-	for range min(n, f.knobs.Steps-f.step) {
-		if err := d.headStep(f); err != nil {
+	for left := min(n, f.knobs.Steps-f.step); left > 0; {
+		made, err := d.headSome(f, left)
+		if err != nil {
 			return fmt.Errorf("fit heads: step %d: %w", f.step, err)
 		}
+		left -= made
 	}
 	return nil
 }
 
 func (d *Headed) headStep(f *headFit) error {
 	at := occasion(f.refit, f.step)
+	if err := d.draw(f, at); err != nil {
+		return err
+	}
+	d.rate.Data[0] = d.rateOf(f, f.step)
+	if err := d.step.Run(at); err != nil {
+		return err
+	}
+	f.step++
+	return nil
+}
+
+// rateOf is the learning rate of a gradient step.
+func (d *Headed) rateOf(f *headFit, step int) float32 {
+	return float32(cosine(d.config.LR, step, f.knobs.Steps))
+}
+
+// draw fills the batch of one step, on the device if it has the data.
+func (d *Headed) draw(f *headFit, at uint64) error {
+	if d.data != nil {
+		return d.data.sample.Run(at)
+	}
 	draw := d.stream.Sub("rows").At(at)
 	for i := range d.config.Batch {
 		f.noise.learn(at, i, d.config.Batch)
 		row := f.rows.Row(draw.IntN(f.rows.Len()))
 		for _, h := range d.heads {
-			h.batch(d.step, i, row)
+			h.batch(i, row)
 		}
 	}
-	d.rate.Data[0] = float32(cosine(d.config.LR, f.step, f.knobs.Steps))
-	if err := d.step.Run(at); err != nil {
-		return err
+	if !d.sampled {
+		return nil
 	}
-	f.step++
+	for _, h := range d.heads {
+		if err := plan.Push(d.device, h.x, h.y); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -193,13 +193,14 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 
 // fillFit writes fixed inputs and returns the reference's loss of them.
 func fillFit(built fitGraph, n *network, within coordinates, width int) func() float64 {
-	data := func(node *op.Node) []float32 {
-		if node == nil {
+	bound := func(tensor *op.Tensor) []float32 {
+		if tensor == nil {
 			return make([]float32, n.config.Batch)
 		}
-		return built.graph.Tensor(node).Data
+		return tensor.Data
 	}
-	x, noise, level, condition, keep := data(built.x), data(built.noise), data(built.level), data(built.condition), data(built.keep)
+	x, condition, keep := built.batch.x.Data, bound(built.batch.condition), bound(built.batch.keep)
+	noise, level := built.graph.Tensor(built.noise).Data, built.graph.Tensor(built.level).Data
 	for i, in := range [][]float32{x, noise, level, condition} {
 		rng.New(4, "gradient inputs").FillNormal(in, uint64(i), 0)
 	}

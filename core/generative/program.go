@@ -12,30 +12,38 @@ import (
 
 // fitGraph is one gradient step as a graph, without its optimiser.
 type fitGraph struct {
-	graph           *op.Graph
-	x               *op.Node // normalised vectors [B,D]
-	condition, keep *op.Node // [B,1]; nil in an unconditional network
-	noise, level    *op.Node // N(0,1) [B,D] and [B,1]
-	loss            *op.Node
+	graph        *op.Graph
+	batch        fitBatch
+	noise, level *op.Node // N(0,1) [B,D] and [B,1]
+	loss         *op.Node
+}
+
+// fitBatch is the data of a gradient step.
+type fitBatch struct {
+	x               *op.Tensor // normalised vectors [B,D]
+	condition, keep *op.Tensor // [B,1]; nil in an unconditional network
 }
 
 // buildFit builds the loss of the package documentation: the mean of (F − target)².
 func buildFit(n *network, within *frame, width int) (fitGraph, error) {
 	c, f := n.config, fitGraph{}
+	f.batch.x = op.NewTensor("x", c.Batch, width)
+	if c.Conditional {
+		f.batch.condition, f.batch.keep = op.NewTensor("condition", c.Batch, 1), op.NewTensor("keep", c.Batch, 1)
+	}
 	var err error
 	f.graph, err = op.Build("denoiser fit", func(g *op.Graph) {
-		f.x = g.Input("x", c.Batch, width)
 		f.noise = g.Input("noise", c.Batch, width)
 		f.level = g.Input("level", c.Batch, 1)
+		var condition, keep *op.Node
 		if c.Conditional {
-			f.condition = g.Input("condition", c.Batch, 1)
-			f.keep = g.Input("keep", c.Batch, 1)
+			condition, keep = g.Bind(f.batch.condition), g.Bind(f.batch.keep)
 		}
-		noised := g.EDMNoised(within.entered(g, f.x), f.noise, f.level, g.Bind(within.spread), c.PMean, c.PStd)
+		noised := g.EDMNoised(within.entered(g, g.Bind(f.batch.x)), f.noise, f.level, g.Bind(within.spread), c.PMean, c.PStd)
 		in := g.Slice(noised, 0, width)
 		target := g.Slice(noised, width, 2*width)
 		t := g.Slice(noised, 2*width, 2*width+1)
-		out := n.apply(g, in, t, f.condition, f.keep)
+		out := n.apply(g, in, t, condition, keep)
 		f.loss = g.SquaredError(out, target, float64(c.Batch*width))
 	})
 	return f, err
@@ -50,6 +58,7 @@ type fitProgram struct {
 	optimiser *plan.Adam
 	rate      *op.Tensor // learning rate, [1]
 	blend     *op.Tensor // 1 − EMA decay, [1]
+	sampled   bool       // the device has sampled batches, and has had x and condition in its memory since then
 }
 
 func compileFit(model, average *network, width int, s rng.Stream, dev device.Device) (*fitProgram, error) {

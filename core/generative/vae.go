@@ -158,7 +158,10 @@ func (v *VAE) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64
 // fit is complete; a complete fit's network becomes the served one.
 func (v *VAE) FitSteps(n int) (loss float64, done bool, err error) {
 	f := v.fit
-	loss, done, err = f.steps(n, v.fitStep)
+	loss, done, err = f.steps(n, func(f *fit, _ int) (int, float64, error) {
+		loss, err := v.fitStep(f)
+		return 1, loss, err
+	})
 	if err != nil || !done {
 		return loss, false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
 	"pgrlab/core/device"
+	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/task"
 )
@@ -30,7 +31,11 @@ func Count(ctx context.Context, c config.Config, task task.Task, dev device.Devi
 	x.task.EpisodeSteps = episode
 	s := &x.Settings
 	s.Samples, s.SamplerSteps = min(c.Generator.Chunk, c.Knobs.Samples), c.Knobs.SamplerSteps
-	s.GeneratorSteps = min(c.Knobs.GeneratorSteps, 2*max(1, c.Generator.EMAEvery))
+	s.GeneratorSteps = 2 * max(1, c.Generator.EMAEvery)
+	if together := generative.Together(x.first().Generator); together > 0 {
+		s.GeneratorSteps = together
+	}
+	s.GeneratorSteps = min(c.Knobs.GeneratorSteps, s.GeneratorSteps)
 	first := x.cycles(triedStart+triedSteps, 2)
 	last := first + x.cycles(triedSteps, 1)
 	err = x.guarded(func() error {

@@ -210,7 +210,7 @@ func (f *refit) scores(m *replica.Replica) []float32 {
 // others.
 func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
 	defer f.meter.Measure(knob.Fit, &n)()
-	if n = min(f.slice, f.place.total-done); n < 1 {
+	if n = min(f.sliceAt(done), f.place.total-done); n < 1 {
 		return 0, false, fmt.Errorf("the generator's fit goes on after its %d steps", f.place.total)
 	}
 	ended := make([]bool, len(f.members))
@@ -221,6 +221,16 @@ func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
 		return 0, false, f.abandon(m, doingFit, err)
 	}
 	return n, !slices.Contains(ended, false), nil
+}
+
+// sliceAt is the size of the slice from a gradient step on. It ends where a device that makes several steps at once begins
+// the next ones.
+func (f *refit) sliceAt(done int) int {
+	together := generative.Together(f.members[0].Generator)
+	if together == 0 {
+		return f.slice
+	}
+	return max(1, f.slice/together)*together - done%together
 }
 
 // cancel abandons what the generators have under way. D_syn stays as it is.

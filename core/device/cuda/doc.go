@@ -58,6 +58,15 @@
 // where the policy steps, as it is after a stop. For models that are trained beside the agent
 // (curiosity, RND), the host samples the batches, one graph for each, after the agent's sequence.
 //
+// # Fits
+//
+// Gradient steps of a diffusion model and of its heads are sequences, too: up to 16 of them, whole intervals between updates of
+// the average, with one wait (generative.Together). The normalised rows of a fit, each with its condition, are in a
+// store, of which the device samples the batches with the host's numbers. The learning rate, the weight of the
+// average and which conditions are kept differ between the runs of the sequence (Sequence.Own); the host writes them
+// before it. Steps before a multiple of that number, after a resume, are made one by one on the same data. Without room for
+// the data, or with noise in what a fit learns, the host draws the batches, one graph for each step.
+//
 // # Frames
 //
 // For DrQ-v2 the device's memory has a copy of the frames in the replay, as bytes, each once. It grows
@@ -112,6 +121,7 @@
 //	frames in the device's memory           H100 80GB HBM3    2026-11-27   right
 //	weights that stay packed                H200              2026-11-27   right
 //	all but whole runs from states          H200              2026-11-27   right; short from frames to the end
+//	fits as sequences                       none              never
 //	groups, bins, RMS norm, gated update,   none              never
 //	  LaProp and the clip of tensors
 //	a card that is lost, MIG                none              never
