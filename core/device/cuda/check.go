@@ -11,7 +11,15 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// diagnose runs the instructions once more, one by one, and reports where the first number that is
+// place returns an instruction's place in the program that was compiled.
+func (x *executable) place(i int) int {
+	if x.order == nil {
+		return i
+	}
+	return x.order[i]
+}
+
+// diagnose runs the instructions once more, one by one in the order of execution, and reports where the first number that is
 // not finite appears. The instructions change no state, so they compute the same numbers again.
 func (x *executable) diagnose(occasion uint64) error {
 	x.stage(occasion)
@@ -38,7 +46,7 @@ func (x *executable) diagnose(occasion uint64) error {
 		if err != nil {
 			return err
 		}
-		if where, err := x.infinite(i, in.Out); where != nil || err != nil {
+		if where, err := x.infinite(x.place(i), in.Out); where != nil || err != nil {
 			return either(where, err)
 		}
 	}
@@ -127,7 +135,7 @@ func (x *executable) Profile(occasion uint64, runs int) ([]device.Timing, error)
 		for _, in := range x.program.Instrs[s.first+1 : s.last+1] {
 			name += " + " + in.Code.String()
 		}
-		timings = append(timings, device.Timing{Instr: s.first, Name: name})
+		timings = append(timings, device.Timing{Instr: x.place(s.first), Name: name})
 	}
 	timings = append(timings, device.Timing{Instr: -1, Name: "check, optimiser, averages"}, device.Timing{Instr: -1, Name: "download"})
 	for run := range runs {
@@ -177,7 +185,8 @@ func (x *executable) profiled(occasion uint64, timings []device.Timing, first bo
 func (x *executable) Outline() device.Outline {
 	x.device.mu.Lock()
 	defer x.device.mu.Unlock()
-	o := device.Outline{Segments: 1, Owner: x.layout.owner, Own: x.layout.block + x.layout.work}
+	n := len(x.program.Instrs)
+	o := device.Outline{Segments: 1, Segment: make([]int, n), Lanes: make([]string, n), Owner: x.layout.owner, Own: x.layout.block + x.layout.work}
 	for _, s := range x.steps[:len(x.steps)-1] {
 		kernels := "nothing"
 		for i, l := range s.recipe.Launches {
@@ -187,8 +196,8 @@ func (x *executable) Outline() device.Outline {
 				kernels += ", " + l.Kernel
 			}
 		}
-		for range s.last - s.first + 1 {
-			o.Segment, o.Lanes = append(o.Segment, 0), append(o.Lanes, kernels)
+		for i := s.first; i <= s.last; i++ {
+			o.Lanes[x.place(i)] = kernels
 		}
 	}
 	return o

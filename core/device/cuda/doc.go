@@ -121,7 +121,7 @@
 //	frames in the device's memory           H100 80GB HBM3    2026-11-27   right
 //	weights that stay packed                H200              2026-11-27   right
 //	all but whole runs from states          H200              2026-11-27   right; short from frames to the end
-//	fits as sequences                       none              never
+//	fits as sequences, gradients together   none              never
 //	groups, bins, RMS norm, gated update,   none              never
 //	  LaProp and the clip of tensors
 //	a card that is lost, MIG                none              never

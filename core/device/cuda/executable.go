@@ -17,8 +17,9 @@ import (
 // bound again whenever they change.
 type executable struct {
 	device  *Device
-	program *device.Program
-	steps   []step // the instructions, then the end
+	program *device.Program // arranged
+	order   []int           // the instructions' places in the program that was compiled; nil: the same
+	steps   []step          // the instructions, then the end
 	written []device.Ref
 	target  kernel.Target // at the time of compilation
 
@@ -44,7 +45,8 @@ type allocation struct {
 func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	x := &executable{device: d, program: p, written: p.Written(), held: map[device.Ref]*device.Resident[driver.Ptr]{}, outputs: map[device.Ref][]float32{}}
+	arranged, order := kernel.Arrange(p)
+	x := &executable{device: d, program: arranged, order: order, written: p.Written(), held: map[device.Ref]*device.Resident[driver.Ptr]{}, outputs: map[device.Ref][]float32{}}
 	err := x.compile()
 	if err == nil {
 		err = d.yielding(x.bind)
@@ -67,13 +69,13 @@ func (x *executable) compile() error {
 		return err
 	}
 	for _, s := range segments {
-		x.steps = append(x.steps, step{s.First, s.Last, s.Recipe})
+		x.steps = append(x.steps, step{s.First, s.Last, s.Recipe, s.Stacks})
 	}
 	end, err := kernel.Finish(x.program, target)
 	if err != nil {
 		return err
 	}
-	x.steps = append(x.steps, step{len(x.program.Instrs), len(x.program.Instrs), end})
+	x.steps = append(x.steps, step{len(x.program.Instrs), len(x.program.Instrs), end, nil})
 	for _, r := range x.written {
 		x.device.residents.Mark(x.program.Buffers[r].Host)
 	}

@@ -67,6 +67,7 @@ const itemBytes = 16
 type step struct {
 	first, last int
 	recipe      kernel.Recipe
+	stacks      [][]device.Ref // of kernel.Segment
 }
 
 // arrange lays out a program. kept says which tensors of the host the device keeps; steps must
@@ -127,10 +128,26 @@ func (l *layout) live(p *device.Program, steps []step) {
 	var a arena
 	l.scratch = make([][]int, len(steps))
 	begun := make([]bool, len(p.Buffers))
+	stacks := map[device.Ref][]device.Ref{}
+	for _, s := range steps {
+		for _, all := range s.stacks {
+			for _, r := range all {
+				stacks[r] = all
+			}
+		}
+	}
 	begin := func(r device.Ref) {
-		if !begun[r] && l.places[r].kind == working {
-			begun[r] = true
-			l.places[r].offset = a.take(padded(4 * p.Buffers[r].Len()))
+		if begun[r] || l.places[r].kind != working {
+			return
+		}
+		all, size := stacks[r], padded(4*p.Buffers[r].Len())
+		if all == nil {
+			all = []device.Ref{r}
+		}
+		offset := a.take(len(all) * size)
+		for i, each := range all { // the others' places are kept for them
+			begun[each] = true
+			l.places[each].offset = offset + i*size
 		}
 	}
 	for i, s := range steps {

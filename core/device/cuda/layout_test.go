@@ -47,7 +47,7 @@ func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 			steps[last].last = i
 			steps[last].recipe.Scratch = append(steps[last].recipe.Scratch, recipe.Scratch...)
 		} else {
-			steps = append(steps, step{i, i, recipe})
+			steps = append(steps, step{i, i, recipe, nil})
 		}
 		switch r.IntN(12) {
 		case 0:
@@ -58,7 +58,7 @@ func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 			p.Lerps = append(p.Lerps, device.Lerp{Dst: 0, Src: in.Out, Rate: device.None})
 		}
 	}
-	return p, append(steps, step{n, n, kernel.Recipe{Scratch: []int{r.IntN(500)}}})
+	return p, append(steps, step{n, n, kernel.Recipe{Scratch: []int{r.IntN(500)}}, nil})
 }
 
 // Buffers that live at the same time share no memory, and nothing lies outside of its block.
@@ -70,39 +70,44 @@ func TestLivingBuffersKeepApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		last := lastUses(p)
-		whole := 0
-		for i, s := range steps {
-			var living []span
-			occupy := func(at, bytes int) {
-				living = append(living, span{at, padded(bytes)})
-			}
-			for made, in := range p.Instrs[:min(s.last+1, len(p.Instrs))] {
-				if at := l.places[in.Out]; at.kind == working && (last[in.Out] >= s.first || made >= s.first) {
-					occupy(at.offset, 4*p.Buffers[in.Out].Len())
-				}
-			}
-			for k, elements := range s.recipe.Scratch {
-				occupy(l.scratch[i][k], 4*elements)
-			}
-			slices.SortFunc(living, func(a, b span) int { return a.at - b.at })
-			sum := 0
-			for j, s := range living {
-				sum += s.size
-				if s.at%align != 0 || s.at+s.size > l.work {
-					t.Fatalf("seed %d, step %d: %+v in a workspace of %d bytes", seed, i, s, l.work)
-				}
-				if j > 0 && s.size > 0 && living[j-1].at+living[j-1].size > s.at {
-					t.Fatalf("seed %d, step %d: %+v and %+v meet", seed, i, living[j-1], s)
-				}
-			}
-			whole = max(whole, sum)
-		}
-		if l.work < whole || l.work > 2*whole+align {
+		if whole := livingApart(t, seed, p, steps, l); l.work < whole || l.work > 2*whole+align {
 			t.Errorf("seed %d: a workspace of %d bytes for at most %d at a time", seed, l.work, whole)
 		}
 		apartInBlock(t, p, l)
 	}
+}
+
+// livingApart checks that buffers that live at the same time share no memory, and returns the most bytes that live at a time.
+func livingApart(t *testing.T, seed uint64, p *device.Program, steps []step, l *layout) (whole int) {
+	t.Helper()
+	last := lastUses(p)
+	for i, s := range steps {
+		var living []span
+		occupy := func(at, bytes int) {
+			living = append(living, span{at, padded(bytes)})
+		}
+		for made, in := range p.Instrs[:min(s.last+1, len(p.Instrs))] {
+			if at := l.places[in.Out]; at.kind == working && (last[in.Out] >= s.first || made >= s.first) {
+				occupy(at.offset, 4*p.Buffers[in.Out].Len())
+			}
+		}
+		for k, elements := range s.recipe.Scratch {
+			occupy(l.scratch[i][k], 4*elements)
+		}
+		slices.SortFunc(living, func(a, b span) int { return a.at - b.at })
+		sum := 0
+		for j, s := range living {
+			sum += s.size
+			if s.at%align != 0 || s.at+s.size > l.work {
+				t.Fatalf("seed %d, step %d: %+v in a workspace of %d bytes", seed, i, s, l.work)
+			}
+			if j > 0 && s.size > 0 && living[j-1].at+living[j-1].size > s.at {
+				t.Fatalf("seed %d, step %d: %+v and %+v meet", seed, i, living[j-1], s)
+			}
+		}
+		whole = max(whole, sum)
+	}
+	return whole
 }
 
 // apartInBlock checks that staged tensors, words and outputs have places of their own in a

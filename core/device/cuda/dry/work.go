@@ -24,6 +24,7 @@ var Rates = struct {
 
 // workOf lowers a program and adds up its parts.
 func workOf(p *device.Program, t kernel.Target) (w Work, err error) {
+	p, _ = kernel.Arrange(p)
 	segments, err := kernel.Segments(p, t)
 	if err != nil {
 		return w, err
@@ -37,16 +38,19 @@ func workOf(p *device.Program, t kernel.Target) (w Work, err error) {
 		for _, in := range p.Instrs[s.First : s.Last+1] {
 			flops += float64(p.FLOPs(in))
 		}
-		w.add(p, s.Recipe, flops)
+		w.add(p, s.Recipe, flops, s.Stacks...)
 	}
 	w.add(p, end, 0)
 	return w, nil
 }
 
 // add adds a recipe with its arithmetic.
-func (w *Work) add(p *device.Program, r kernel.Recipe, flops float64) {
+func (w *Work) add(p *device.Program, r kernel.Recipe, flops float64, stacks ...[]device.Ref) {
 	bytes, rate := 0.0, Rates.FP32
-	touched := operands{p, r, map[touch]bool{}}
+	touched := operands{p, r, map[touch]bool{}, map[device.Ref]int{}}
+	for _, all := range stacks {
+		touched.stacked[all[0]] = len(all)
+	}
 	for _, l := range r.Launches {
 		bytes += 4 * touched.elements(l)
 		switch {
@@ -73,6 +77,7 @@ type operands struct {
 	program *device.Program
 	recipe  kernel.Recipe
 	seen    map[touch]bool
+	stacked map[device.Ref]int // how many buffers stand where a recipe names the first one
 }
 
 type touch struct {
@@ -109,7 +114,7 @@ func (o operands) of(by string, arg any) (n float64) {
 			if a.Scratch {
 				return float64(o.recipe.Scratch[a.Ref])
 			}
-			return float64(o.program.Buffers[a.Ref].Len())
+			return float64(max(1, o.stacked[a.Ref]) * o.program.Buffers[a.Ref].Len())
 		}
 	}
 	return n

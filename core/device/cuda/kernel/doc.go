@@ -48,6 +48,10 @@
 // cu/warpgroup.h); or, for products of few rows, the kernel does that on the way (cu/direct.h). A
 // product may write its result as the packed operand of the next one.
 //
+// Gradients that only the optimiser reads come last in a program (Arrange): those of weights of layers of one shape are one product of
+// several members, whose operands the device lays out one after the other (Segment.Stacks), and all sums over rows are
+// one launch.
+//
 // # Images
 //
 // Convolutions and their gradients are products in float32 at each precision, with tiles of their

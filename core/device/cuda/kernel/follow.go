@@ -162,12 +162,13 @@ func (u *users) follower(p *device.Program, in device.Instr, result device.Ref, 
 type users struct {
 	program *device.Program
 	reads   []int
+	writes  map[device.Ref]int // by instructions
 	// packings has the results that are in memory as packed operands, not as matrices.
 	packings map[device.Ref]bool
 }
 
 func usersOf(p *device.Program) *users {
-	u := &users{p, make([]int, len(p.Buffers)), map[device.Ref]bool{}}
+	u := &users{p, make([]int, len(p.Buffers)), map[device.Ref]int{}, map[device.Ref]bool{}}
 	count := func(refs ...device.Ref) {
 		for _, r := range refs {
 			if r != device.None {
@@ -178,6 +179,7 @@ func usersOf(p *device.Program) *users {
 	for _, in := range p.Instrs {
 		count(in.In...)
 		count(in.Mask)
+		u.writes[in.Out]++
 	}
 	count(p.Keep...)
 	count(p.Finite...)

@@ -11,6 +11,8 @@ import (
 type Segment struct {
 	First, Last int // instructions, both included
 	Recipe      Recipe
+	// Stacks lists buffers that the recipe takes for one array: each has to begin where the one before it ends.
+	Stacks [][]device.Ref
 }
 
 // Segments returns the recipes of a program's instructions, in order. Consecutive small
@@ -36,6 +38,13 @@ func segmentsOf(p *device.Program, t Target, shortest int) ([]Segment, error) {
 		if r, last := u.follow(p, i, t); last > i {
 			segments = append(segments, Segment{First: i, Last: last, Recipe: r})
 			i = last + 1
+			continue
+		}
+		if s, ok, err := u.together(i, t); err != nil {
+			return nil, err
+		} else if ok {
+			segments = append(segments, s)
+			i = s.Last + 1
 			continue
 		}
 		c := newChain(p, t)

@@ -63,21 +63,15 @@ KERNEL __launch_bounds__(256) void outer_product(float *dx, const float *__restr
   else outerProduct<1>(dx, dz, w, mask, rows, cols, width, inner);
 }
 
-// sum[e][col] ← Σ over rows of x[e][row][col], each times weight[e][row] where there
-// are weights. A block takes 32 columns and the rows of its part (blockIdx.y), a warp
-// every 32nd of these; then the warps' sums are added in order. Parts stand
-// members·cols apart.
-KERNEL __launch_bounds__(1024) void column_sum(float *sum, const float *__restrict__ x,
-                                               const float *__restrict__ weight, int rows, int cols, i64 strideX,
-                                               int members, int rowsOfPart) {
+// A block takes 32 columns of a member, from 32·tile on, and the rows of its part, a warp every 32nd of these; then the warps' sums
+// are added in order.
+DEVICE void sumColumns(float *sum, const float *x, const float *weight, int rows, int cols, int tile, int begin, int end) {
   __shared__ float part[32][32];
-  int e = blockZ(), lane = threadX() % 32, group = threadX() / 32, col = blockX() * 32 + lane;
-  int begin = blockY() * rowsOfPart, end = smaller(begin + rowsOfPart, rows);
+  int lane = threadX() % 32, group = threadX() / 32, col = tile * 32 + lane;
   float s = 0;
   if (col < cols) {
-    x += e * strideX + col;
+    x += col;
     if (weight) {
-      weight += (i64)e * rows;
       UNROLL_BY(8) for (int r = begin + group; r < end; r += 32) s = fma(weight[r], x[(i64)r * cols], s);
     } else {
       UNROLL_BY(8) for (int r = begin + group; r < end; r += 32) s += x[(i64)r * cols];
@@ -87,5 +81,29 @@ KERNEL __launch_bounds__(1024) void column_sum(float *sum, const float *__restri
   syncThreads();
   if (group != 0 || col >= cols) return;
   UNROLL for (int g = 1; g < 32; g++) s += part[g][lane];
-  sum[((i64)blockY() * members + e) * cols + col] = s;
+  sum[col] = s;
+}
+
+// sum[e][col] ← Σ over rows of x[e][row][col], each times weight[e][row] where there
+// are weights. Parts (blockIdx.y) stand members·cols apart.
+KERNEL __launch_bounds__(1024) void column_sum(float *sum, const float *__restrict__ x,
+                                               const float *__restrict__ weight, int rows, int cols, i64 strideX,
+                                               int members, int rowsOfPart) {
+  int e = blockZ(), begin = blockY() * rowsOfPart;
+  sumColumns(sum + ((i64)blockY() * members + e) * cols, x + e * strideX, weight ? weight + (i64)e * rows : 0, rows, cols, blockX(), begin,
+             smaller(begin + rowsOfPart, rows));
+}
+
+// column_sum of several tensors, without weights: rows {blocks before, sum, x, rows, cols} of a table. Members of a tensor stand one
+// after the other.
+KERNEL __launch_bounds__(1024) void column_sums(const u64 *table, u32 tensors) {
+  u32 low = 0, high = tensors;
+  while (high - low > 1) {
+    u32 middle = (low + high) / 2;
+    if (table[5 * middle] <= blockX()) low = middle;
+    else high = middle;
+  }
+  const u64 *row = table + 5 * low;
+  int rows = (int)row[3], cols = (int)row[4], across = (cols + 31) / 32, block = (int)(blockX() - row[0]), e = block / across;
+  sumColumns((float *)row[1] + (i64)e * cols, (const float *)row[2] + (i64)e * rows * cols, 0, rows, cols, block % across, 0, rows);
 }

@@ -1,0 +1,133 @@
+package cuda
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+)
+
+// deep is a network with layers of one shape, two critics beside it, and a layer that is used twice.
+type deep struct {
+	x       *op.Tensor
+	params  []*op.Tensor
+	program *plan.Program
+}
+
+func newDeep(t *testing.T, dev device.Device) *deep {
+	t.Helper()
+	const batch, width = 16, 64
+	d := &deep{x: tensor("x", batch, width)}
+	main := nn.NewMLP("main", []int{width, width, width, width, width}, nn.XavierUniform, nn.SiLU, rng.New(1, "main"))
+	pair := nn.NewEnsembleMLP("pair", 2, []int{width, width, width, 1}, nn.XavierUniform, nn.ReLU, rng.New(1, "pair"))
+	twice := nn.NewLinear("twice", width, width, nn.TorchDefault, rng.New(1, "twice"))
+	d.params = slices.Concat(main.Params(), pair.Params(), twice.Params())
+	rate := op.NewTensor("rate", 1)
+	rate.Data[0] = 0.01
+	var loss *op.Node
+	g, err := op.Build("deep", func(g *op.Graph) {
+		h := main.Apply(g, g.Bind(d.x))
+		h = twice.Apply(g, g.SiLU(twice.Apply(g, h)))
+		loss = g.AddScalars(g.SquaredError(h, g.Bind(tensor("y", batch, width)), batch), g.SquaredError(pair.Apply(g, h), g.Bind(tensor("z", batch, 1)), batch))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.program, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: plan.NewAdam(d.params, plan.DefaultAdam, rate)}, dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// launchesOf counts the launches of the only program of a device by kernel.
+func launchesOf(dev *Device) map[string]int {
+	n := map[string]int{}
+	for x := range dev.executables {
+		for _, s := range x.steps {
+			for _, l := range s.recipe.Launches {
+				n[l.Kernel]++
+			}
+		}
+	}
+	return n
+}
+
+// Gradients that are made together have the bits of gradients that are made one by one, and the optimiser steps alike.
+func TestGradientsTogether(t *testing.T) {
+	one, many := card(t, Options{Chain: alone}), card(t, Options{})
+	want, got := newDeep(t, one), newDeep(t, many)
+	if was, is := launchesOf(one), launchesOf(many); was["column_sum"] != 10 || is["column_sum"] != 3 || is["column_sums"] != 1 || was["productTN_16x32"] != 8 || is["productTN_16x32"] != 6 {
+		t.Errorf("launches %v, together %v", was, is)
+	}
+	for i := range uint64(3) {
+		for _, d := range []*deep{want, got} {
+			if err := d.program.Run(i); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, p := range want.params {
+		for dev, all := range map[*Device][]*op.Tensor{one: want.params, many: got.params} {
+			if err := plan.Fetch(dev, all[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		close32(t, p.Name, got.params[i].Data, p.Data, 0)
+	}
+}
+
+// A number that is not finite is found where the CPU finds it, in a program whose instructions are arranged.
+func TestNotFiniteInAnArrangedProgram(t *testing.T) {
+	var all []plan.NotFinite
+	for _, dev := range []device.Device{onCPU(t), card(t, Options{})} {
+		d := newDeep(t, dev)
+		d.x.Data[70] = float32(math.MaxFloat32)
+		var where *plan.NotFinite
+		if err := d.program.Run(1); !errors.As(err, &where) {
+			t.Fatalf("%v", err)
+		}
+		all = append(all, *where)
+	}
+	if a, b := all[0], all[1]; a.Step != b.Step || a.Op != b.Op || a.Tensor != b.Tensor {
+		t.Errorf("%+v, the CPU says %+v", b, a)
+	}
+}
+
+// Buffers of a stack stand one after the other, and share no memory with anything that lives at the same time.
+func TestStacksStandTogether(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		p, steps := anyProgram(r, 3+r.IntN(40))
+		stack := stackOf(p, r)
+		steps[len(steps)-1].stacks = [][]device.Ref{stack}
+		l, err := arrange(p, steps, func([]float32) bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, ref := range stack {
+			if want := l.places[stack[0]].offset + i*padded(4*p.Buffers[ref].Len()); l.places[ref].offset != want {
+				t.Errorf("seed %d: buffer %d of a stack is at %d, want %d", seed, i, l.places[ref].offset, want)
+			}
+		}
+		livingApart(t, seed, p, steps, l)
+	}
+}
+
+// stackOf makes some of a program's own buffers alike and returns them.
+func stackOf(p *device.Program, r *rand.Rand) (stack []device.Ref) {
+	for i, b := range p.Buffers {
+		if ref := device.Ref(i); b.Host == nil && !slices.Contains(p.Keep, ref) && r.IntN(3) == 0 {
+			p.Buffers[i].Members, p.Buffers[i].Rows, p.Buffers[i].Cols = 1, 4, 64
+			stack = append(stack, ref)
+		}
+	}
+	return stack
+}
