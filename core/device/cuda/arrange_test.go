@@ -40,7 +40,9 @@ func newDeep(t *testing.T, dev device.Device) *deep {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.program, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: plan.NewAdam(d.params, plan.DefaultAdam, rate)}, dev)
+	smooth := plan.DefaultAdam
+	smooth.Eps = 1 // otherwise the sign of a gradient near 0 is a whole step
+	d.program, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: plan.NewAdam(d.params, smooth, rate)}, dev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +62,12 @@ func launchesOf(dev *Device) map[string]int {
 	return n
 }
 
-// Gradients that are made together have the bits of gradients that are made one by one, and the optimiser steps alike.
+// Gradients that are made together are those that are made one by one, but for the order of the sums in tiles of another size, and
+// the optimiser steps alike.
 func TestGradientsTogether(t *testing.T) {
 	one, many := card(t, Options{Chain: alone}), card(t, Options{})
 	want, got := newDeep(t, one), newDeep(t, many)
-	if was, is := launchesOf(one), launchesOf(many); was["column_sum"] != 10 || is["column_sum"] != 3 || is["column_sums"] != 1 || was["productTN_16x32"] != 8 || is["productTN_16x32"] != 6 {
+	if was, is := launchesOf(one), launchesOf(many); was["column_sum"] != 10 || is["column_sum"] != 2 || is["sums"] != 1 || was["productTN_16x32"] != 8 || is["productTN_16x32"] != 2 || is["productsTN_32x32"] != 1 {
 		t.Errorf("launches %v, together %v", was, is)
 	}
 	for i := range uint64(3) {
@@ -80,7 +83,7 @@ func TestGradientsTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		close32(t, p.Name, got.params[i].Data, p.Data, 0)
+		close32(t, p.Name, got.params[i].Data, p.Data, 1e-6)
 	}
 }
 

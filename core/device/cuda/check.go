@@ -19,8 +19,8 @@ func (x *executable) place(i int) int {
 	return x.order[i]
 }
 
-// diagnose runs the instructions once more, one by one in the order of execution, and reports where the first number that is
-// not finite appears. The instructions change no state, so they compute the same numbers again.
+// diagnose runs the instructions once more, one by one, and reports the first one of the program that was compiled, not in the order
+// of execution, that makes a number that is not finite. The instructions change no state, so they compute the same numbers again.
 func (x *executable) diagnose(occasion uint64) error {
 	x.stage(occasion)
 	d := x.device
@@ -33,11 +33,14 @@ func (x *executable) diagnose(occasion uint64) error {
 	}
 	for r := range x.program.Buffers {
 		if ref := device.Ref(r); !made[ref] && x.layout.places[r].kind != working && !x.program.HoldsBytes(ref) {
-			if where, err := x.infinite(-1, ref); where != nil || err != nil {
-				return either(where, err)
+			if where, err := x.infinite(-1, ref); err != nil {
+				return err
+			} else if where != nil {
+				return where
 			}
 		}
 	}
+	var first *device.NotFinite
 	for i, in := range x.program.Instrs {
 		err := x.alone(i)
 		if full := (*device.OutOfMemory)(nil); errors.As(err, &full) {
@@ -46,9 +49,19 @@ func (x *executable) diagnose(occasion uint64) error {
 		if err != nil {
 			return err
 		}
-		if where, err := x.infinite(x.place(i), in.Out); where != nil || err != nil {
-			return either(where, err)
+		if first != nil && x.place(i) > first.Instr {
+			continue // its numbers come from those
 		}
+		where, err := x.infinite(x.place(i), in.Out)
+		if err != nil {
+			return err
+		}
+		if where != nil {
+			first = where
+		}
+	}
+	if first != nil {
+		return first
 	}
 	return &device.NotFinite{Instr: device.Nowhere, Buffer: device.None, Norm: x.norm}
 }
@@ -91,13 +104,6 @@ func (x *executable) alone(i int) (err error) {
 		return d.failed(err)
 	}
 	return d.failed(d.ctx.Synchronize())
-}
-
-func either(where *device.NotFinite, err error) error {
-	if err != nil {
-		return err
-	}
-	return where
 }
 
 // infinite finds the first element of a buffer that is not finite.

@@ -45,7 +45,7 @@ type allocation struct {
 func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	arranged, order := kernel.Arrange(p)
+	arranged, order := kernel.Arrange(p, d.target())
 	x := &executable{device: d, program: arranged, order: order, written: p.Written(), held: map[device.Ref]*device.Resident[driver.Ptr]{}, outputs: map[device.Ref][]float32{}}
 	err := x.compile()
 	if err == nil {

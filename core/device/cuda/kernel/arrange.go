@@ -1,20 +1,22 @@
 package kernel
 
 import (
+	"maps"
+	"math"
 	"slices"
 
 	"pgrlab/core/device"
 )
 
-// Arrange returns p with its instructions in the order in which Segments makes the fewest launches of them, and for each its place in p.
-// Gradients that only the end of the program reads come last, those of one kind together: sums over rows, and the
-// gradients of weights of layers of one shape. Every number stays the same.
-func Arrange(p *device.Program) (arranged *device.Program, order []int) {
+// Arrange returns p with its instructions in the order in which Segments makes the fewest launches of them, and for each
+// its place in p. Random numbers come just before their first reader. Results that no instruction reads come last, those of
+// one kind together: sums over rows and losses, small gradients of weights, and large ones of layers of one shape.
+func Arrange(p *device.Program, t Target) (arranged *device.Program, order []int) {
 	u := usersOf(p)
 	groups := map[any][]int{}
 	var keys []any
 	for i, in := range p.Instrs {
-		if key := u.gradients(in); key != nil {
+		if key := u.atEnd(in, t); key != nil {
 			if groups[key] == nil {
 				keys = append(keys, key)
 			}
@@ -24,20 +26,32 @@ func Arrange(p *device.Program) (arranged *device.Program, order []int) {
 	late := map[int]bool{}
 	var last []int
 	for _, key := range keys {
-		if all := u.apart(groups[key]); len(all) > 1 {
+		if all := u.apart(groups[key], t); len(all) > 1 {
 			last = append(last, all...)
 			for _, i := range all {
 				late[i] = true
 			}
 		}
 	}
-	if len(last) == 0 {
-		return p, nil
-	}
-	for i := range p.Instrs {
-		if !late[i] {
-			order = append(order, i)
+	fills := map[device.Ref]int{}
+	for i, in := range p.Instrs {
+		if late[i] {
+			continue
 		}
+		if u.fills(in) {
+			fills[in.Out] = i
+			continue
+		}
+		for _, r := range operandsOf(in) {
+			if fill, waits := fills[r]; waits {
+				order = append(order, fill)
+				delete(fills, r)
+			}
+		}
+		order = append(order, i)
+	}
+	for _, i := range slices.Sorted(maps.Values(fills)) { // which no instruction reads
+		order = append(order, i)
 	}
 	order = append(order, last...)
 	arranged = new(device.Program)
@@ -49,17 +63,39 @@ func Arrange(p *device.Program) (arranged *device.Program, order []int) {
 	return arranged, order
 }
 
+// fills reports whether an instruction fills a buffer of which no other one has the memory.
+func (u *users) fills(in device.Instr) bool {
+	if in.Code != device.FillNormal && in.Code != device.FillUniform || u.writes[in.Out] != 1 {
+		return false
+	}
+	for r := range u.program.Buffers {
+		if ref := device.Ref(r); ref != in.Out && memoryOf(u.program, ref) == memoryOf(u.program, in.Out) {
+			return false
+		}
+	}
+	return true
+}
+
+// operandsOf returns what an instruction reads.
+func operandsOf(in device.Instr) []device.Ref { return append(slices.Clone(in.In), in.Mask) }
+
 // stacked is the kind of gradients of weights that may be one product: the layer's rows, inputs and outputs.
 type stacked struct{ rows, in, out int }
 
-// summed is the kind of sums over rows that may be one launch.
+// several is the kind of small gradients of weights that may be one launch, whatever their sizes.
+type several struct{}
+
+// severalElements bounds a result of such a launch: larger products fill a card by themselves.
+const severalElements = 1 << 20
+
+// summed is the kind of sums that may be one launch: over rows, and of losses.
 type summed struct{}
 
-// gradients returns the kind of an instruction that may be done with others of its kind at the end of a program; nil if it may
-// not: it makes no gradient that only the end reads, or its operands do not stay as they are until then.
-func (u *users) gradients(in device.Instr) any {
+// atEnd returns the kind of an instruction that may be done with others of its kind at the end of a program; nil if it may
+// not: an instruction reads what it makes, or its operands do not stay as they are until then.
+func (u *users) atEnd(in device.Instr, t Target) any {
 	p := u.program
-	if p.Adam == nil || !u.only(in.Out) || !slices.Contains(p.Adam.Grads, in.Out) {
+	if len(in.In) == 0 || u.readers[in.Out] > 0 || p.Buffers[in.Out].Host != nil || u.writes[in.Out] > 1 {
 		return nil
 	}
 	for _, r := range in.In {
@@ -67,17 +103,42 @@ func (u *users) gradients(in device.Instr) any {
 			return nil
 		}
 	}
-	x, out := p.Buffers[in.In[0]], p.Buffers[in.Out]
+	x := p.Buffers[in.In[0]]
 	switch in.Code {
 	case device.ColSum:
 		if x.Len() > 0 && x.Rows <= rowsOfPart {
 			return summed{}
 		}
-	case device.LinearDW:
-		dz := p.Buffers[in.In[1]]
-		if k := (stacked{x.Rows, x.Cols, dz.Cols}); out.Members == 1 && x.Members == 1 && k.out > 1 && u.stackable(in.Out, in.In[0], in.In[1]) {
-			return k
+	case device.LinearDW, device.LinearJoinedDW:
+		return u.weights(in, t)
+	case device.SquaredError, device.WeightedSquaredError, device.EntropyLoss:
+		if x.Len() <= sumAlone {
+			return summed{}
 		}
+	}
+	return nil
+}
+
+// weights is atEnd for the gradient of a layer's weights.
+func (u *users) weights(in device.Instr, t Target) any {
+	p := u.program
+	x, dz, out := p.Buffers[in.In[0]], p.Buffers[in.In[len(in.In)-1]], p.Buffers[in.Out]
+	w := plain(tn, out.Rows, out.Cols, x.Rows, out.Members)
+	switch k := (stacked{x.Rows, x.Cols, dz.Cols}); {
+	case out.Len() == 0 || x.Rows == 0:
+		return nil
+	case dz.Cols == 1:
+		if in.Code == device.LinearDW && x.Rows <= rowsOfPart {
+			return summed{}
+		}
+		return nil
+	case !w.tensor(t):
+		if x.Rows <= rowsOfPart && out.Len() <= severalElements {
+			return several{}
+		}
+		return nil
+	case in.Code == device.LinearDW && out.Members == 1 && x.Members == 1 && u.stackable(in.Out, in.In[0], in.In[1]):
+		return k
 	}
 	return nil
 }
@@ -98,11 +159,11 @@ func (u *users) stackable(refs ...device.Ref) bool {
 
 // apart leaves out gradients of weights one of whose operands another one has, too: it cannot stand in two places. Sums over rows
 // may share theirs.
-func (u *users) apart(all []int) (rest []int) {
+func (u *users) apart(all []int, t Target) (rest []int) {
 	seen := map[device.Ref]bool{}
 	for _, i := range all {
 		in := u.program.Instrs[i]
-		if in.Code == device.LinearDW {
+		if _, stack := u.atEnd(in, t).(stacked); stack {
 			if seen[in.In[0]] || seen[in.In[1]] || in.In[0] == in.In[1] {
 				continue
 			}
@@ -116,21 +177,26 @@ func (u *users) apart(all []int) (rest []int) {
 // together returns the segment of the gradients of one kind from instruction i on, with those after it; false if there is only one.
 func (u *users) together(i int, t Target) (s Segment, ok bool, err error) {
 	p := u.program
-	kind := u.gradients(p.Instrs[i])
+	kind := u.atEnd(p.Instrs[i], t)
 	if kind == nil || t.Chain > len(p.Instrs) { // a check wants each instruction's own kernel
 		return s, false, nil
 	}
 	all := []int{i}
-	for j := i + 1; j < len(p.Instrs) && u.gradients(p.Instrs[j]) == kind; j++ {
+	for j := i + 1; j < len(p.Instrs) && u.atEnd(p.Instrs[j], t) == kind; j++ {
 		all = append(all, j)
 	}
-	if len(all) < 2 || len(u.apart(all)) < len(all) {
+	if len(all) < 2 || len(u.apart(all, t)) < len(all) {
 		return s, false, nil
 	}
 	b := &builder{program: p, in: p.Instrs[i], target: t}
 	s = Segment{First: i, Last: i + len(all) - 1}
-	if _, sums := kind.(summed); sums {
-		b.columnSums(all)
+	switch kind.(type) {
+	case summed:
+		b.sums(all)
+		s.Recipe = b.recipe
+		return s, true, nil
+	case several:
+		b.smallProducts(all)
 		s.Recipe = b.recipe
 		return s, true, nil
 	}
@@ -149,16 +215,82 @@ func (u *users) together(i int, t Target) (s Segment, ok bool, err error) {
 	return s, true, err
 }
 
-// columnSums is ColSum of several instructions in one launch.
-func (b *builder) columnSums(all []int) {
-	var t Table
-	blocks, rows := 0, 0
+// smallProducts is one launch of the gradients of several layers' weights, in the largest tiles of which there are enough for all
+// multiprocessors.
+func (b *builder) smallProducts(all []int) {
+	var products []product
 	for _, i := range all {
-		in := b.program.Instrs[i]
-		members, of, cols := b.shape(in.In[0])
-		t = append(t, uint64(blocks), at(in.Out, 0), at(in.In[0], 0), uint64(of), uint64(cols))
-		blocks += members * ceil(cols, 32)
-		rows++
+		b.in = b.program.Instrs[i]
+		products = append(products, b.gradientOfWeights())
 	}
-	b.launch("column_sums", [3]uint32{uint32(blocks), 1, 1}, 1024, 0, t, uint32(rows))
+	blocks := func(t tile) (n int) {
+		for _, p := range products {
+			n += p.blocks(t)
+		}
+		return n
+	}
+	chosen := simtTiles[len(simtTiles)-1]
+	for _, t := range simtTiles {
+		if blocks(t) >= class(b.target.Processors) {
+			chosen = t
+			break
+		}
+	}
+	var table Table
+	before := 0
+	for _, p := range products {
+		a2 := p.a2
+		if a2 == absent {
+			a2 = p.a
+		}
+		table = append(table, uint64(before), p.c, p.a, a2, p.b, uint64(p.m), uint64(p.n), uint64(p.k), uint64(p.first),
+			uint64(p.strideA), uint64(p.strideA2), uint64(p.strideB), uint64(p.m*p.n), uint64(p.flags()))
+		before += p.blocks(chosen)
+	}
+	b.launch("productsTN_"+chosen.name, [3]uint32{uint32(before), 1, 1}, chosen.threads, chosen.shared, table, uint32(len(products)))
+}
+
+// The kinds of sums.cu.
+const (
+	sumsColumns uint64 = iota
+	sumsSquaredError
+	sumsEntropyLoss
+)
+
+// sumsWords is the width of a table of sums.
+const sumsWords = 11
+
+// sums is one launch of several sums.
+func (b *builder) sums(all []int) {
+	var t Table
+	blocks := 0
+	for _, i := range all {
+		b.in = b.program.Instrs[i]
+		row := Table{uint64(blocks)}
+		members, rows, cols := b.shape(b.in.In[0])
+		own := 1
+		switch b.in.Code {
+		case device.ColSum:
+			row = append(row, sumsColumns, at(b.in.Out, 0), at(b.in.In[0], 0), absent, uint64(rows), uint64(cols), uint64(rows*cols))
+			own = members * ceil(cols, 32)
+		case device.LinearDW:
+			results, _, _ := b.shape(b.in.Out)
+			row = append(row, sumsColumns, at(b.in.Out, 0), at(b.in.In[0], 0), at(b.in.In[1], 0), uint64(rows), uint64(cols), uint64(stride(members, rows*cols)))
+			own = results * ceil(cols, 32)
+		case device.EntropyLoss:
+			row = append(row, sumsEntropyLoss, at(b.in.Out, 0), at(b.in.In[0], 0), at(b.in.In[1], 0), at(b.in.In[2], 0), math.Float64bits(float64(rows)), uint64(b.size(b.in.In[0])))
+		default:
+			row = append(row, sumsSquaredError, at(b.in.Out, 0))
+			for _, a := range b.against(b.in.In) {
+				if n, is := a.(uint32); is {
+					a = uint64(n)
+				}
+				row = append(row, a)
+			}
+			row = append(row, math.Float64bits(b.in.F[0]), uint64(b.size(b.in.In[0])))
+		}
+		t = append(t, append(row, slices.Repeat(Table{uint64(0)}, sumsWords-len(row))...)...)
+		blocks += own
+	}
+	b.launch("sums", [3]uint32{uint32(blocks), 1, 1}, sumThreads, 0, t, uint32(len(all)))
 }

@@ -63,8 +63,20 @@ const (
 	stepEDMNoised
 	stepFillNormal
 	stepFillUniform
-	stepTanhGaussian
+	stepOuterProduct
+	stepLogSumExpGrad
 	stepTanhGaussianGrad
+	stepTanhGaussian // from here on warps have rows
+	stepRowDot
+	stepSumColumns
+	stepRowMeanSquare
+	stepLogSumExp
+	stepSoftmax
+	stepSoftmaxGrad
+	stepLayerNorm
+	stepLayerNormDX
+	stepRMSNorm
+	stepRMSNormDX
 )
 
 // chainable turns an instruction into a step, by code; it is filled by init.
@@ -106,6 +118,8 @@ func init() {
 		device.SoftplusGrad: stepSoftplusGrad, device.SymlogGrad: stepSymlogGrad, device.SymexpGrad: stepSymexpGrad,
 		device.RowScale: stepMul, device.Concat: stepConcat,
 		device.TanhGaussian: stepTanhGaussian, device.TanhGaussianGrad: stepTanhGaussianGrad,
+		device.RowMeanSquare: stepRowMeanSquare, device.LogSumExp: stepLogSumExp, device.LogSumExpGrad: stepLogSumExpGrad,
+		device.Softmax: stepSoftmax, device.SoftmaxGrad: stepSoftmaxGrad,
 	} {
 		chainable[code] = func(b *builder) line { return line{step: step, operands: b.byRows(b.in.In...)} }
 	}
@@ -113,6 +127,58 @@ func init() {
 	chainMembers()
 	chainLosses()
 	chainInputs()
+	chainByRows()
+}
+
+// chainByRows registers layers of one column, and what a row makes of its columns.
+func chainByRows() {
+	chainable[device.Linear] = func(b *builder) line {
+		l := line{step: stepRowDot, operands: append(b.byRows(b.in.In[0]), wholes(b.in.In[1:3]...)...)}
+		if _, _, k := b.shape(b.in.In[0]); k%4 == 0 {
+			l.a = 1 // in vectors
+		}
+		return l
+	}
+	chainable[device.LinearDX] = func(b *builder) line {
+		mask := operand{address: uint64(0)}
+		if b.in.Mask != device.None {
+			mask = operand{ref: b.in.Mask}
+		}
+		return line{step: stepOuterProduct, operands: append(append(b.byRows(b.in.In[0]), wholes(b.in.In[1])...), mask)}
+	}
+	chainable[device.SumColumns] = func(b *builder) line {
+		return line{step: stepSumColumns, a: math.Float64bits(b.in.F[0]), operands: b.byRows(b.in.In[0])}
+	}
+	for code, step := range map[device.Code]uint64{
+		device.LayerNorm: stepLayerNorm, device.LayerNormDX: stepLayerNormDX, device.RMSNorm: stepRMSNorm, device.RMSNormDX: stepRMSNormDX,
+	} {
+		chainable[code] = func(b *builder) line {
+			l := line{step: step, a: math.Float64bits(b.in.F[0]), operands: append(b.byRows(b.in.In[0]), wholes(b.in.In[1])...)}
+			if code == device.LayerNorm {
+				l.operands = append(l.operands, wholes(b.in.In[2])...)
+			} else if len(b.in.In) > 2 {
+				l.operands = append(l.operands, b.byRows(b.in.In[2])...)
+			}
+			return l
+		}
+	}
+}
+
+// wider reports whether an instruction is more than a step: a product of several columns or one that adds up members, or a norm of
+// several groups of columns.
+func (c *chain) wider(in device.Instr) bool {
+	members, _, cols := c.shape(in.Out)
+	switch in.Code {
+	case device.Linear:
+		return cols > 1 || in.ReLU
+	case device.LinearDX:
+		of, _, one := c.shape(in.In[0])
+		return one > 1 || of != members
+	case device.LayerNorm, device.LayerNormDX, device.RMSNorm, device.RMSNormDX:
+		_, _, gamma := c.shape(in.In[1])
+		return gamma != cols
+	}
+	return false
 }
 
 // chainConstants registers elementwise steps with constants of the instruction.

@@ -48,9 +48,9 @@
 // cu/warpgroup.h); or, for products of few rows, the kernel does that on the way (cu/direct.h). A
 // product may write its result as the packed operand of the next one.
 //
-// Gradients that only the optimiser reads come last in a program (Arrange): those of weights of layers of one shape are one product of
-// several members, whose operands the device lays out one after the other (Segment.Stacks), and all sums over rows are
-// one launch.
+// Gradients that only the optimiser reads come last in a program (Arrange). Large ones of weights of layers of one shape are
+// one product of several members, whose operands the device lays out one after the other (Segment.Stacks); small ones are one launch
+// of products of any sizes, and all sums over rows are one launch with those of losses.
 //
 // # Images
 //

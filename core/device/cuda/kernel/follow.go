@@ -162,13 +162,14 @@ func (u *users) follower(p *device.Program, in device.Instr, result device.Ref, 
 type users struct {
 	program *device.Program
 	reads   []int
+	readers map[device.Ref]int // instructions
 	writes  map[device.Ref]int // by instructions
 	// packings has the results that are in memory as packed operands, not as matrices.
 	packings map[device.Ref]bool
 }
 
 func usersOf(p *device.Program) *users {
-	u := &users{p, make([]int, len(p.Buffers)), map[device.Ref]int{}, map[device.Ref]bool{}}
+	u := &users{p, make([]int, len(p.Buffers)), map[device.Ref]int{}, map[device.Ref]int{}, map[device.Ref]bool{}}
 	count := func(refs ...device.Ref) {
 		for _, r := range refs {
 			if r != device.None {
@@ -180,6 +181,9 @@ func usersOf(p *device.Program) *users {
 		count(in.In...)
 		count(in.Mask)
 		u.writes[in.Out]++
+		for _, r := range operandsOf(in) {
+			u.readers[r]++
+		}
 	}
 	count(p.Keep...)
 	count(p.Finite...)

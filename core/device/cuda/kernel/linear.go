@@ -9,7 +9,7 @@ func init() {
 	lowerings[device.LinearDX] = func(b *builder) error { return linearDX(b, b.in.Mask, 0) }
 	lowerings[device.LinearDXPart] = func(b *builder) error { return linearDX(b, device.None, b.in.I[0]) }
 	lowerings[device.LinearDW] = linearDW
-	lowerings[device.LinearJoinedDW] = linearJoinedDW
+	lowerings[device.LinearJoinedDW] = func(b *builder) error { return b.multiply(b.gradientOfWeights()) }
 	lowerings[device.ColSum] = func(b *builder) error {
 		members, rows, cols := b.shape(b.in.In[0])
 		b.sumRows(at(b.in.In[0], 0), absent, members, rows, cols, rows*cols)
@@ -110,20 +110,24 @@ func linearDW(b *builder) error {
 		b.sumRows(x, dz, members, rows, in, stride(n, rows*in))
 		return nil
 	}
-	p := plain(tn, in, out, rows, members)
-	p.c, p.a, p.b, p.strideA = at(b.in.Out, 0), x, dz, stride(n, rows*in)
-	return b.multiply(p)
+	return b.multiply(b.gradientOfWeights())
 }
 
-// linearJoinedDW is linearDW for two operands side by side.
-func linearJoinedDW(b *builder) error {
+// gradientOfWeights is the product of linearDW, and of linearJoinedDW: for two operands side by side.
+func (b *builder) gradientOfWeights() product {
 	n1, rows, in1 := b.shape(b.in.In[0])
+	if b.in.Code == device.LinearDW {
+		members, _, out := b.shape(b.in.In[1])
+		p := plain(tn, in1, out, rows, members)
+		p.c, p.a, p.b, p.strideA = at(b.in.Out, 0), at(b.in.In[0], 0), at(b.in.In[1], 0), stride(n1, rows*in1)
+		return p
+	}
 	n2, _, in2 := b.shape(b.in.In[1])
 	members, _, out := b.shape(b.in.In[2])
 	p := plain(tn, in1+in2, out, rows, members)
 	p.c, p.a, p.a2, p.b = at(b.in.Out, 0), at(b.in.In[0], 0), at(b.in.In[1], 0), at(b.in.In[2], 0)
 	p.first, p.strideA, p.strideA2 = in1, stride(n1, rows*in1), stride(n2, rows*in2)
-	return b.multiply(p)
+	return p
 }
 
 // flagWide is defined in cu/head.cu: rows are whole vectors.

@@ -84,7 +84,7 @@ func newChain(p *device.Program, t Target) *chain {
 
 // add appends an instruction, if it can be a step after those that are there.
 func (c *chain) add(in device.Instr) bool {
-	if in.Code < 0 || in.Code >= device.Codes || chainable[in.Code] == nil || grouped(in) || c.steps == longestChain {
+	if in.Code < 0 || in.Code >= device.Codes || chainable[in.Code] == nil || grouped(in) || c.wider(in) || c.steps == longestChain {
 		return false
 	}
 	members, rows, cols := c.shape(in.Out)
@@ -109,6 +109,9 @@ func (c *chain) add(in device.Instr) bool {
 	c.touch(in.Out)
 	c.table = append(c.table, c.words(l)...)
 	c.rows, c.steps, c.width = rows, c.steps+1, max(c.width, members*cols)
+	if l.step >= stepTanhGaussian {
+		c.width = max(c.width, 32*members)
+	}
 	return true
 }
 

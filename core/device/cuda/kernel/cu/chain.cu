@@ -7,6 +7,7 @@
 #include "elements.h"
 #include "policy.h"
 #include "random.h"
+#include "rows.h"
 
 #define NAME(name, function) step_##name,
 // chain.go has these in the same order.
@@ -16,7 +17,10 @@ enum Step {
   step_col_scale, step_col_add, step_repeat, step_spread, step_constant, step_sum_members, step_min_members,
   step_min_members_grad, step_concat, step_slice, step_pad, step_squared_error_grad, step_bce_grad,
   step_batch_norm, step_gather, step_fourier, step_edm_noised, step_fill_normal, step_fill_uniform,
-  step_tanh_gaussian, step_tanh_gaussian_grad,
+  step_outer_product, step_log_sum_exp_grad, step_tanh_gaussian_grad,
+  step_tanh_gaussian, step_row_dot, step_sum_columns, step_row_mean_square, step_log_sum_exp, step_softmax, step_softmax_grad,
+  step_layer_norm, step_layer_norm_dx, step_rms_norm, step_rms_norm_dx,
+  step_warps = step_tanh_gaussian, // from here on warps have rows
 };
 
 // A line of the table: code, members and columns of the result, its address, how many
@@ -121,20 +125,48 @@ DEVICE float element(Line l, u32 e, u32 r, u32 j) {
   case step_fourier: return fourierOf(*l.row(0, e, r), l.whole(1), l.number(w_a), j);
   case step_edm_noised:
     return noisedOf(l.row(0, e, r), l.row(1, e, r), *l.row(2, e, r), l.whole(3), l.real(w_a), l.real(w_b), l.cols(0), j);
+  case step_outer_product: {
+    float dx = fma(*l.row(0, e, r), l.whole(1)[(u64)e * cols + j], 0.0f);
+    return l.whole(2) && !(l.row(2, e, r)[j] > 0) ? 0.0f : dx;
+  }
+  case step_log_sum_exp_grad: return expOf(l.at(0, e, r, j) - *l.row(1, e, r)) * *l.row(2, e, r);
   case step_fill_normal: return item(l, e, r, j, true);
   case step_fill_uniform: return item(l, e, r, j, false);
   }
   return quietNaN();
 }
 
+// What a warp makes of row r of member e: the whole row of the result, or the number that is its only one.
+DEVICE void rowStep(Line l, float *out, u32 e, u32 r) {
+  u32 cols = l.number(w_cols);
+  const float *x = l.row(0, e, r);
+  const float *member = l.whole(1) + (u64)e * cols; // of what all rows of a member share
+  float sum;
+  switch (l.number(w_code)) {
+  case step_tanh_gaussian: return sampleRow(out, x, l.row(1, e, r), cols - 1);
+  case step_softmax: return softmaxRow(out, x, cols);
+  case step_softmax_grad: return softmaxGradRow(out, x, l.row(1, e, r), cols);
+  case step_layer_norm: return layerNormRow(out, x, member, l.whole(2) + (u64)e * cols, l.real(w_a), cols);
+  case step_layer_norm_dx: return layerNormDXRow(out, x, member, l.row(2, e, r), l.real(w_a), cols);
+  case step_rms_norm: return rmsNormRow(out, x, member, l.real(w_a), cols);
+  case step_rms_norm_dx: return rmsNormDXRow(out, x, member, l.row(2, e, r), l.real(w_a), cols);
+  case step_row_dot: sum = dotOfRow(x, l.whole(1) + (u64)e * l.cols(0), (int)l.cols(0), l.number(w_a)) + l.whole(2)[e]; break;
+  case step_sum_columns: sum = sumOfRow(x, l.cols(0), l.real(w_a)); break;
+  case step_row_mean_square: sum = meanSquareOfRow(x, l.row(1, e, r), l.cols(0)); break;
+  case step_log_sum_exp: sum = logSumExpOfRow(x, l.cols(0)); break;
+  default: sum = quietNaN();
+  }
+  if (lane() == 0) *out = sum;
+}
+
 // A step's rows from first on, n of them, of all members.
 DEVICE void work(Line l, u32 first, u32 n) {
   u32 code = l.number(w_code), members = l.number(w_members), cols = l.number(w_cols);
   float *out = (float *)l.w[w_out];
-  if (code == step_tanh_gaussian) { // warps have rows
+  if (code >= step_warps) {
     for (u32 i = threadX() / 32; i < members * n; i += blockDim() / 32) {
       u32 e = i / n, r = first + i % n;
-      sampleRow(out + (u64)(e * l.rows + r) * cols, l.row(0, e, r), l.row(1, e, r), cols - 1);
+      rowStep(l, out + (u64)(e * l.rows + r) * cols, e, r);
     }
     return;
   }

@@ -2,12 +2,12 @@
 // Layers of one column, and sums over rows: products in which every number is used
 // once, so that memory's speed is all there is. Twins: core/device/cpu/linear.go,
 // where out is 1, and colSum.
-#include "cuda.h"
+#include "rows.h"
+#include "sums.h"
 
 enum Flags { RELU = 1, WIDE = 2 };
 
-// y[e][row] ← x[e][row]·w[e] + b[e], a warp for each row: lane l adds the elements
-// (wide: the vectors) l, l+32, …, then the lanes' sums meet pairwise. 8 rows a block.
+// y[e][row] ← x[e][row]·w[e] + b[e], a warp for each row. 8 rows a block.
 KERNEL __launch_bounds__(256) void row_dot(float *y, const float *__restrict__ x, const float *__restrict__ w,
                                            const float *__restrict__ b, const float *__restrict__ index, int rows, int k,
                                            i64 strideX, u32 flags) {
@@ -16,18 +16,7 @@ KERNEL __launch_bounds__(256) void row_dot(float *y, const float *__restrict__ x
   bool inside = row < rows;
   x += e * strideX + (i64)(inside ? row : 0) * k;
   w += (i64)m * k;
-  float sum = 0;
-  if (flags & WIDE) {
-    float4 sums = {0, 0, 0, 0};
-    for (int i = lane * 4; i < k; i += 128) {
-      float4 a = *(const float4 *)(x + i), c = *(const float4 *)(w + i);
-      UNROLL for (int j = 0; j < 4; j++) sums[j] = fma(a[j], c[j], sums[j]);
-    }
-    sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  } else {
-    for (int i = lane; i < k; i += 32) sum = fma(x[i], w[i], sum);
-  }
-  UNROLL for (int d = 16; d > 0; d /= 2) sum += shuffleXor(sum, d);
+  float sum = dotOfRow(x, w, k, flags & WIDE);
   if (!inside || lane != 0) return;
   sum += b[m];
   y[(i64)e * rows + row] = (flags & RELU) && sum < 0 ? 0 : sum;
@@ -63,47 +52,12 @@ KERNEL __launch_bounds__(256) void outer_product(float *dx, const float *__restr
   else outerProduct<1>(dx, dz, w, mask, rows, cols, width, inner);
 }
 
-// A block takes 32 columns of a member, from 32·tile on, and the rows of its part, a warp every 32nd of these; then the warps' sums
-// are added in order.
-DEVICE void sumColumns(float *sum, const float *x, const float *weight, int rows, int cols, int tile, int begin, int end) {
-  __shared__ float part[32][32];
-  int lane = threadX() % 32, group = threadX() / 32, col = tile * 32 + lane;
-  float s = 0;
-  if (col < cols) {
-    x += col;
-    if (weight) {
-      UNROLL_BY(8) for (int r = begin + group; r < end; r += 32) s = fma(weight[r], x[(i64)r * cols], s);
-    } else {
-      UNROLL_BY(8) for (int r = begin + group; r < end; r += 32) s += x[(i64)r * cols];
-    }
-  }
-  part[group][lane] = s;
-  syncThreads();
-  if (group != 0 || col >= cols) return;
-  UNROLL for (int g = 1; g < 32; g++) s += part[g][lane];
-  sum[col] = s;
-}
-
 // sum[e][col] ← Σ over rows of x[e][row][col], each times weight[e][row] where there
 // are weights. Parts (blockIdx.y) stand members·cols apart.
 KERNEL __launch_bounds__(1024) void column_sum(float *sum, const float *__restrict__ x,
                                                const float *__restrict__ weight, int rows, int cols, i64 strideX,
                                                int members, int rowsOfPart) {
   int e = blockZ(), begin = blockY() * rowsOfPart;
-  sumColumns(sum + ((i64)blockY() * members + e) * cols, x + e * strideX, weight ? weight + (i64)e * rows : 0, rows, cols, blockX(), begin,
+  sumColumns(sum + ((i64)blockY() * members + e) * cols, x + e * strideX, weight ? weight + (i64)e * rows : 0, cols, blockX(), begin,
              smaller(begin + rowsOfPart, rows));
-}
-
-// column_sum of several tensors, without weights: rows {blocks before, sum, x, rows, cols} of a table. Members of a tensor stand one
-// after the other.
-KERNEL __launch_bounds__(1024) void column_sums(const u64 *table, u32 tensors) {
-  u32 low = 0, high = tensors;
-  while (high - low > 1) {
-    u32 middle = (low + high) / 2;
-    if (table[5 * middle] <= blockX()) low = middle;
-    else high = middle;
-  }
-  const u64 *row = table + 5 * low;
-  int rows = (int)row[3], cols = (int)row[4], across = (cols + 31) / 32, block = (int)(blockX() - row[0]), e = block / across;
-  sumColumns((float *)row[1] + (i64)e * cols, (const float *)row[2] + (i64)e * rows * cols, 0, rows, cols, block % across, 0, rows);
 }

@@ -32,6 +32,9 @@ template <Layout LAYOUT, int BM, int BN, int THREAD_M, int THREAD_N, int GROUPS,
 
   static DEVICE_MEMBER int swizzle(int k) { return 32 / KV * (k / 4 % KV); }
 
+  static DEVICE_MEMBER Place place(const Product &p) { return placeOf<BM, BN, BK>(p); }
+  static DEVICE_MEMBER Place place(const Product &p, int block) { return placeOf<BM, BN, BK>(p, block); }
+
   // Vector i of a thread, of an operand of R rows or columns: where it stands in
   // the chunk.
   struct Vector {
@@ -112,8 +115,7 @@ template <Layout LAYOUT, int BM, int BN, int THREAD_M, int THREAD_N, int GROUPS,
     }
   }
 
-  static DEVICE_MEMBER void run(const Product &p, float *shared) {
-    Place at = placeOf<BM, BN, BK>(p);
+  static DEVICE_MEMBER void run(const Product &p, const Place &at, float *shared) {
     int thread = threadX(), group = thread / TG, in = thread % TG, tx = in % (BN / THREAD_N), ty = in / (BN / THREAD_N);
     float sum[THREAD_M][THREAD_N] = {};
     float4 va[NA], vb[NB];
@@ -161,7 +163,8 @@ template <Layout LAYOUT, int BM, int BN, int THREAD_M, int THREAD_N, int GROUPS,
   KERNEL __launch_bounds__(256) void name(PRODUCT_PARAMETERS) {                                        \
     __shared__ __attribute__((aligned(16))) float memory[Simt<__VA_ARGS__>::SHARED];                   \
     static_assert(Simt<__VA_ARGS__>::THREADS == 256, "");                                              \
-    Simt<__VA_ARGS__>::run(PRODUCT, memory);                                                           \
+    Product p = PRODUCT;                                                                               \
+    Simt<__VA_ARGS__>::run(p, Simt<__VA_ARGS__>::place(p), memory);                                    \
   }
 #define SIMT_TILES(layout)                                 \
   SIMT(product##layout##_16x32, layout, 16, 32, 4, 4, 8, 64)   \
@@ -171,6 +174,31 @@ template <Layout LAYOUT, int BM, int BN, int THREAD_M, int THREAD_N, int GROUPS,
 SIMT_TILES(NN)
 SIMT_TILES(NT)
 SIMT_TILES(TN)
+
+// Products of different sizes in one launch, without anything after them: rows of 14 words of a table, {blocks before, c, a, a2, b, m, n, k,
+// first, strideA, strideA2, strideB, strideC, flags}.
+const u32 productWords = 14;
+DEVICE Product productOf(const u64 *row) {
+  return {(float *)row[1], (const float *)row[2], (const float *)row[3], (const float *)row[4], 0, 0, 0, 0,
+          (int)row[5], (int)row[6], (int)row[7], (int)row[8], (i64)row[9], (i64)row[10], (i64)row[11], 0, (i64)row[12], 0, 1, 1, 0, (u32)row[13]};
+}
+#define SEVERAL_PRODUCTS(name, ...)                                                                    \
+  KERNEL __launch_bounds__(256) void name(const u64 *table, u32 rows) {                                \
+    __shared__ __attribute__((aligned(16))) float memory[Simt<__VA_ARGS__>::SHARED];                   \
+    u32 low = 0, high = rows;                                                                          \
+    while (high - low > 1) {                                                                           \
+      u32 middle = (low + high) / 2;                                                                   \
+      if (table[productWords * middle] <= blockX()) low = middle;                                      \
+      else high = middle;                                                                              \
+    }                                                                                                  \
+    const u64 *row = table + productWords * low;                                                       \
+    Product p = productOf(row);                                                                        \
+    Simt<__VA_ARGS__>::run(p, Simt<__VA_ARGS__>::place(p, (int)(blockX() - row[0])), memory);          \
+  }
+SEVERAL_PRODUCTS(productsTN_16x32, TN, 16, 32, 4, 4, 8, 64)
+SEVERAL_PRODUCTS(productsTN_32x32, TN, 32, 32, 4, 4, 4, 64)
+SEVERAL_PRODUCTS(productsTN_64x64, TN, 64, 64, 8, 4, 2, 32)
+SEVERAL_PRODUCTS(productsTN_128x128, TN, 128, 128, 8, 8, 1, 16)
 
 // Sum adds the parts of a divided sum in order, and finishes the result. size is
 // the elements of a member, members·size those of a part.

@@ -4,8 +4,7 @@
 //
 // A sum is one block's where it is small, else one of each block (partial), which
 // sum_end adds in order.
-#include "elements.h"
-#include "reduce.h"
+#include "sums.h"
 
 // SUMS are launched with blocks of 1024 threads, for which the bound leaves 64 registers
 // each: without it the driver's compiler may take more, and the launch fails.
@@ -13,13 +12,7 @@
 
 // Σ term(i)/norm
 template <typename F> DEVICE void total(float *out, double *partial, double norm, u32 n, F term) {
-  __shared__ double sums[32];
-  double sum = 0.0;
-  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) sum += term(i);
-  sum = blockSum(sum, sums);
-  if (threadX() != 0) return;
-  if (gridX() == 1) *out = (float)(sum / norm);
-  else partial[blockX()] = sum;
+  totalOf(out, partial, norm, n, blockX(), gridX(), term);
 }
 
 KERNEL __launch_bounds__(256) void sum_end(float *out, const double *partial, u32 count, double norm) {
@@ -33,15 +26,6 @@ KERNEL __launch_bounds__(256) void sum_end(float *out, const double *partial, u3
 SUMS void sum(float *out, double *partial, const float *x, double norm, u32 n) {
   total(out, partial, norm, n, [=](u32 i) { return (double)x[i]; });
 }
-
-// What a loss reads: targets, which may serve all members, and weights of rows (or
-// none), which may too.
-struct Operands {
-  const float *p, *t, *w;
-  u32 cols, targets, weights;
-  __device__ float target(u32 i) const { return t[i < targets ? i : i % targets]; }
-  __device__ float weight(u32 i) const { return w ? w[i / cols % weights] : 1.0f; }
-};
 
 template <typename F> DEVICE void lossSum(float *out, double *partial, Operands o, double norm, u32 n, F value) {
   total(out, partial, norm, n, [=](u32 i) { return (double)o.weight(i) * value(o.p[i], o.target(i)); });
@@ -58,7 +42,8 @@ template <typename F> DEVICE void lossSlope(float *dp, Operands o, const float *
 #define GIVEN Operands{p, t, w, cols, targets, weights}
 
 SUMS void squared_error(float *out, double *partial, OPERANDS, double norm, u32 n) {
-  lossSum(out, partial, GIVEN, norm, n, [](float p, float t) { double d = (double)(p - t); return d * d; });
+  Operands o = GIVEN;
+  total(out, partial, norm, n, [=](u32 i) { return squaredError(o, i); });
 }
 KERNEL void squared_error_grad(float *dp, OPERANDS, const float *dloss, double norm, u32 n) {
   lossSlope(dp, GIVEN, dloss, norm, n, squaredSlope);
@@ -74,7 +59,7 @@ KERNEL void bce_grad(float *dp, OPERANDS, const float *dloss, double norm, u32 n
 // Σ α·log π − q
 SUMS void entropy_loss(float *out, double *partial, const float *logp, const float *q, const float *alpha, double norm, u32 n) {
   double a = (double)*alpha;
-  total(out, partial, norm, n, [=](u32 i) { return a * (double)logp[i] - (double)q[i]; });
+  total(out, partial, norm, n, [=](u32 i) { return entropyLoss(logp, q, a, i); });
 }
 
 // ½Σ(μ² + σ² − ln σ² − 1) of rows [μ | ln σ²]

@@ -69,6 +69,12 @@ template <int BM, int BN, int BK> DEVICE Place placeOf(const Product &p) {
   return at;
 }
 
+// placeOf of block `block` of all tiles of all members, member by member; the sum is not divided.
+template <int BM, int BN, int BK> DEVICE Place placeOf(const Product &p, int block) {
+  int across = (p.n + BN - 1) / BN, tiles = across * ((p.m + BM - 1) / BM), tile = block % tiles, member = block / tiles;
+  return {tile / across * BM, tile % across * BN, member, member, 0, 0, p.inner * ((p.k + BK - 1) / BK)};
+}
+
 // Step is a place in the sum: a member that is added, and the first element of a
 // chunk. Chunks come in order, so that one division, at the first, is enough.
 template <int BK> struct Step {
