@@ -2,12 +2,16 @@ package lab
 
 import (
 	"math"
+	"os"
+	"slices"
 	"testing"
 
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/knob"
 	"pgrlab/core/testing/emulator"
 	"pgrlab/core/testing/racing"
+	"pgrlab/core/testing/tiny"
 )
 
 // A run whose env steps are one launch each, on an interpreted GPU, writes the same lines as the
@@ -60,4 +64,37 @@ func TestARunOfWholeEnvSteps(t *testing.T) {
 	x, y := got.Snapshot().Losses.Explorer, want.Snapshot().Losses.Explorer
 	near("the explorer's loss", x.Critic, y.Critic)
 	near("the explorer's mean of Q", x.QMean, y.QMean)
+}
+
+// A run whose fits are sequences of gradient steps goes on from the borders of its slices as if it had not been interrupted: where
+// sequences begin, with the steps after the last whole one, and with a change and a cohort between them.
+func TestFitsTogetherGoOn(t *testing.T) {
+	if racing.On {
+		t.Skip("the detector sees the interpreter in tests of its own")
+	}
+	dev := interpreted(t, cuda.Options{})
+	for name, members := range map[string]int{"one": 1, "a cohort": 2} {
+		t.Run(name, func(t *testing.T) {
+			if members > 1 && os.Getenv("PGRLAB_SOAK") == "" {
+				t.Skip("twice as long: PGRLAB_SOAK=1")
+			}
+			c := realConfig()
+			c.Members, c.Steps, c.StartSteps, c.Evaluation.Every = members, 13, 11, 0
+			c.Generator.EMAEvery, c.Generator.Slice = 4, 1 // 16 steps at once
+			c.Knobs.RefitEvery, c.Knobs.Samples, c.Knobs.GeneratorSteps, c.Knobs.UTD = 12, 16, 18, 1
+			c.Schedule = []string{"12/fit:16:guidance=2"}
+			var fits []int
+			phases := resumeFrom(t, func(_ int, p knob.Position) bool {
+				if p.Phase == knob.Fit {
+					fits = append(fits, p.I)
+				}
+				return p.Phase == knob.Fit || p.Phase == knob.Generate && p.I == 0
+			}, func(r record) *Lab {
+				return framesOn(t, c, tiny.Task(), dev, r)
+			})
+			if want := []int{0, 16}; phases[knob.Fit] != len(want) || !slices.Equal(fits[:min(len(fits), len(want))], want) {
+				t.Errorf("borders of the fit at %v, want %v", fits, want)
+			}
+		})
+	}
 }

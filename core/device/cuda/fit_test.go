@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/generative"
 	"pgrlab/core/plan"
+	"pgrlab/core/testing/emulator"
 )
 
 // fitted makes a fit of 11 steps in pieces, and says its mean loss and samples. between is called after each piece.
@@ -160,4 +162,34 @@ func fitStops(t *testing.T, c generative.Config, rows table, scores []float32) s
 	}
 	t.Fatal("the row was in no batch")
 	return ""
+}
+
+// A device that is lost while a fit begins or in its first sequence says so, and what is left closes.
+func TestAFitOnALostDevice(t *testing.T) {
+	rows, scores := real(60)
+	lost := 0
+	for at := 3; at < 9; at++ {
+		dev := emulated(t, emulator.Options{Unchecked: true, LoseAt: at}, Options{})
+		d, err := generative.New(small(), shape, dev, 11)
+		if err == nil {
+			err = d.StartFit(rows, scores, generative.FitKnobs{Steps: 34, LR: 1e-3, PUncond: 0.25}, 1)
+		}
+		if err == nil {
+			_, _, err = d.FitSteps(16)
+		}
+		var gone *driver.LostDevice
+		if err != nil && !errors.As(err, &gone) {
+			t.Errorf("lost at wait %d: %v", at, err)
+		}
+		if gone != nil {
+			lost++
+		}
+		if d != nil {
+			d.Cancel()
+			d.Close()
+		}
+	}
+	if lost < 5 {
+		t.Errorf("the device was lost in %d of the fits", lost)
+	}
 }

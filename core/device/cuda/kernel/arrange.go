@@ -50,9 +50,7 @@ func Arrange(p *device.Program, t Target) (arranged *device.Program, order []int
 		}
 		order = append(order, i)
 	}
-	for _, i := range slices.Sorted(maps.Values(fills)) { // which no instruction reads
-		order = append(order, i)
-	}
+	order = append(order, slices.Sorted(maps.Values(fills))...) // which no instruction reads
 	order = append(order, last...)
 	arranged = new(device.Program)
 	*arranged = *p
