@@ -38,6 +38,7 @@ type Agent struct {
 	heads     *heads       // of the iteration, for synthetic rows; nil without a generator
 	aligned   *aligned     // maps the latents of synthetic rows; nil without a generator
 	filmed    *reel        // the images of a step's rows; nil unless frames are seen
+	table     *table       // what steps read of the rollout, on a device apart
 	tone      *window.Tone // of frames
 }
 
@@ -62,7 +63,7 @@ func New(c Config, log *experience.Log, dev device.Device, seed uint64) (*Agent,
 	x := &Agent{
 		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), rate: op.NewTensor("rate", 1),
 		streams: streams{explore: s.Sub("explore"), sample: s.Sub("sample"), order: s.Sub("order")},
-		rollout: newRollout(c, log), tone: window.NewTone(0),
+		rollout: newRollout(c, log), tone: window.NewTone(0), table: newTable(c, dev),
 	}
 	x.adam = plan.NewAdam(x.nets.params(), adamOf(c), x.rate)
 	x.probes = probe.New(dev, x.layers)

@@ -22,7 +22,8 @@ type learning struct {
 
 // stepInputs are the rows of a step as its program reads them.
 type stepInputs struct {
-	in, action           []float32 // [n,O] or [n,H], nil for frames; [n,A]; what the loss does not read is nil
+	in, action           []float32 // [n,O] or [n,H], nil for frames; [n,A], nil with a table; what the loss does not read is nil
+	rows                 []float32 // [n], places in the table; nil without
 	advantage, logp, ret []float32 // [n], like all that follow
 	high, low            []float32 // 1+ε, 1−ε
 	old, reach           []float32 // V_old, and how far V may move from it
@@ -33,6 +34,7 @@ type rowNodes struct {
 	prefix     string // of the names
 	n          int
 	in, action *op.Node
+	rows       *op.Node // in the table, instead of in and action
 	of         [inputs]*op.Node
 }
 
@@ -60,7 +62,11 @@ func (n *rowNodes) data(p *plan.Program) (r stepInputs) {
 	if n.in != nil {
 		r.in = p.Data(n.in)
 	}
-	r.action = p.Data(n.action)
+	if n.rows != nil {
+		r.rows = p.Data(n.rows)
+	} else {
+		r.action = p.Data(n.action)
+	}
 	for i, into := range [inputs]*[]float32{&r.advantage, &r.logp, &r.ret, &r.high, &r.low, &r.old, &r.reach} {
 		if n.of[i] != nil {
 			*into = p.Data(n.of[i])
@@ -69,8 +75,15 @@ func (n *rowNodes) data(p *plan.Program) (r stepInputs) {
 	return r
 }
 
-// input is what the networks read of real rows: observations, or the images of the rollout's frames.
-func (x *Agent) input(g *op.Graph, n *rowNodes) *op.Node {
+// input is what the networks read of real rows: observations, or the images of the rollout's frames. It sets the node of the
+// actions, too.
+func (x *Agent) input(g *op.Graph, n *rowNodes) (seen *op.Node) {
+	if x.table != nil {
+		n.rows = g.Input("rows", n.n, 1)
+		seen, n.action = x.table.taken(g, x.config, n.rows)
+		return seen
+	}
+	n.action = g.Input("a", n.n, x.config.Shape.Act)
 	if x.filmed != nil {
 		return g.FromBytes(g.Bind(x.filmed.images.Image(0)), x.config.frame(), 0)
 	}
@@ -87,9 +100,7 @@ func (x *Agent) newLearning(synthetic int) (*learning, error) {
 	l := &learning{}
 	var policy, value, chance, weight, v *op.Node
 	program, err := x.compile("ppo", func(g *op.Graph) plan.Spec {
-		var seen *op.Node
-		seen, real.action = x.input(g, &real), g.Input("a", n, c.Shape.Act)
-		z := x.nets.latent(g, seen)
+		z := x.nets.latent(g, x.input(g, &real))
 		logits := x.nets.policy.Apply(g, z)
 		v = x.nets.value.Apply(g, z)
 		all := float64(n + synthetic)
@@ -240,10 +251,19 @@ func (x *Agent) fill(l *learning, unit int, clip float64) error {
 			return err
 		}
 	}
+	if x.table != nil {
+		if err := x.table.follow(r, x.dev); err != nil {
+			return err
+		}
+	}
 	for i, row := range rows {
-		acted := r.acted[row*width:][:width]
-		copy(into.in[i*o:], acted[:o])
-		copy(into.action[i*a:], acted[o:])
+		if into.rows != nil {
+			into.rows[i] = float32(row)
+		} else {
+			acted := r.acted[row*width:][:width]
+			copy(into.in[i*o:], acted[:o])
+			copy(into.action[i*a:], acted[o:])
+		}
 		into.advantage[i] = r.advantages[row]
 		into.logp[i], into.ret[i] = r.logp[row], r.returns[row]
 		if into.old != nil {

@@ -52,8 +52,8 @@ and dw-RxIxO for layers of R rows, I inputs and O outputs, from 256x1024x1024 to
 
 --estimate times nothing and needs no GPU: it takes a run of a preset (a name, a file, or
 --task, --method and --scale) through a few env steps with all their parts on a GPU that executes
-nothing, and prints for each program the launches, the floating-point operations and the bytes of a run,
-the time of an H100 by a model, how often it runs in the whole training run, how often the
+nothing, and prints for each program the launches, the floating-point operations, the bytes and the uploads
+of a run, the time of an H100 by a model, how often it runs in the whole training run, how often the
 host waits for it, and its share of the whole. Random steps before the first update are not
 counted; docs/evidence/gpu.md has the model beside measured times.
 

@@ -30,6 +30,7 @@ type estimated struct {
 	Launches int     `json:"launches"` // of a run
 	GFLOP    float64 `json:"gflop"`
 	MB       float64 `json:"mb"`
+	UpKB     float64 `json:"up_kb"` // that the host copies to the GPU
 	MS       float64 `json:"ms"`
 	Runs     float64 `json:"runs"`  // in a whole training run, as are Waits
 	Waits    float64 `json:"waits"` // of the host for the GPU
@@ -105,7 +106,7 @@ func estimatedRows(programs []dry.Program, occurs []lab.Occurrence) (all []estim
 		for class, runs := range p.Runs {
 			times := occurs[class].Whole / occurs[class].Counted
 			row := estimated{
-				Phase: knob.Phase(class).String(), Program: p.Name, Launches: p.Launches, GFLOP: p.FLOPs / 1e9, MB: p.Bytes / 1e6, MS: p.Seconds * 1e3,
+				Phase: knob.Phase(class).String(), Program: p.Name, Launches: p.Launches, GFLOP: p.FLOPs / 1e9, MB: p.Bytes / 1e6, UpKB: float64(p.Counts[class].Up) / float64(runs) / 1e3, MS: p.Seconds * 1e3,
 				Runs: float64(runs) * times, Waits: float64(p.Counts[class].Waits) * times,
 			}
 			total += row.seconds()
@@ -124,10 +125,10 @@ func estimatedRows(programs []dry.Program, occurs []lab.Occurrence) (all []estim
 // estimatedTable writes the rows for people.
 func estimatedTable(out io.Writer, all []estimated, what string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "LAUNCHES\tGFLOP\tMB\tMODEL MS\tRUNS\tWAITS\tSHARE\t  PROGRAM\n")
+	fmt.Fprintf(w, "LAUNCHES\tGFLOP\tMB\tUP KB\tMODEL MS\tRUNS\tWAITS\tSHARE\t  PROGRAM\n")
 	seconds, waits := 0.0, 0.0
 	for _, r := range all {
-		fmt.Fprintf(w, "%d\t%.4g\t%.4g\t%.3f\t%.0f\t%.0f\t%.1f%%\t  %s: %s\n", r.Launches, r.GFLOP, r.MB, r.MS, r.Runs, r.Waits, 100*r.Share, r.Phase, r.Program)
+		fmt.Fprintf(w, "%d\t%.4g\t%.4g\t%.4g\t%.3f\t%.0f\t%.0f\t%.1f%%\t  %s: %s\n", r.Launches, r.GFLOP, r.MB, r.UpKB, r.MS, r.Runs, r.Waits, 100*r.Share, r.Phase, r.Program)
 		seconds, waits = seconds+r.seconds(), waits+r.Waits
 	}
 	if err := w.Flush(); err != nil {
