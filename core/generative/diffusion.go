@@ -82,9 +82,9 @@ func New(c Config, shape replay.Shape, dev device.Device, seed uint64, turning .
 	}
 	d := &Diffusion{config: c, chunk: c.Chunk, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "generator")}
 	width := d.layout.width()
-	d.model = newNetwork(c, "model", width, d.stream.Sub("initial"))
-	d.average = newNetwork(c, "average", width, d.stream.Sub("initial"))
-	d.served = newNetwork(c, "served", width, d.stream.Sub("initial"))
+	d.model = drawNetwork(c, "model", width, d.stream.Sub("initial"), dev)
+	d.average = likeNetwork(d.model, "average", width, d.stream.Sub("initial"))
+	d.served = likeNetwork(d.model, "served", width, d.stream.Sub("initial"))
 	d.calls = newCalls(d.served, width, d.stream.Sub("sampler noise"), dev)
 	var err error
 	if d.program, err = compileFit(d.model, d.average, width, d.stream.Sub("fit"), dev); err != nil {
@@ -134,7 +134,7 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 	if d.config.Init == InitPrevious && d.serving != nil {
 		f.normaliser.coordinates.follow(d.serving.normaliser.coordinates)
 	} else {
-		first = newNetwork(d.config, "fresh", d.layout.width(), d.stream.Sub(fmt.Sprintf("refit %d", refit)))
+		first = drawNetwork(d.config, "fresh", d.layout.width(), d.stream.Sub(fmt.Sprintf("refit %d", refit)), d.calls.device)
 	}
 	if err := d.startProgram(first, f.normaliser.coordinates); err != nil {
 		return fmt.Errorf("fit model: %w", err)

@@ -3,6 +3,7 @@ package generative
 import (
 	"fmt"
 
+	"pgrlab/core/device"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
@@ -23,10 +24,37 @@ type network struct {
 	head      nn.Linear    // W → D
 }
 
-// newNetwork samples the initial weights of a network for vectors of that width.
-func newNetwork(c Config, name string, width int, s rng.Stream) *network {
+// drawNetwork returns a network for vectors of that width with its initial weights, which the device's workers draw together, if
+// it lends them.
+func drawNetwork(c Config, name string, width int, s rng.Stream, dev device.Device) *network {
+	var layers []func()
+	n := newNetwork(c, name, width, s, func(w, b []float32, in, out int, s rng.Stream) {
+		layers = append(layers, func() { nn.TorchDefault(w, b, in, out, s) })
+	})
+	draw := func(part, parts int) {
+		for i := part; i < len(layers); i += parts {
+			layers[i]()
+		}
+	}
+	if lends, is := dev.(device.Sharer); is {
+		lends.Share(draw)()
+	} else {
+		draw(0, 1)
+	}
+	return n
+}
+
+// likeNetwork returns a network with the weights of another one.
+func likeNetwork(of *network, name string, width int, s rng.Stream) *network {
+	n := newNetwork(of.config, name, width, s, func([]float32, []float32, int, int, rng.Stream) {})
+	nn.Copy(n.state(), of.state())
+	return n
+}
+
+// newNetwork returns a network for vectors of that width, with weights by init.
+func newNetwork(c Config, name string, width int, s rng.Stream, init nn.Init) *network {
 	layer := func(part string, in, out int) nn.Linear {
-		return nn.NewLinear(name+"."+part, in, out, nn.TorchDefault, s.Sub(part))
+		return nn.NewLinear(name+"."+part, in, out, init, s.Sub(part))
 	}
 	n := &network{config: c, fourier: op.NewTensor(name+".fourier", c.Fourier)}
 	s.Sub("fourier").FillNormal(n.fourier.Data, 0, 0)

@@ -161,7 +161,7 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.Architecture, " ", c.Activation, " conditional ", c.Conditional, " ", c.Preconditioning), func(t *testing.T) {
 			const width = 3
-			n := newNetwork(c, "net", width, rng.New(3, "gradient test"))
+			n := newNetwork(c, "net", width, rng.New(3, "gradient test"), nn.TorchDefault)
 			for machine, evaluate := range gradcheck.Machines(newDevice(t)) {
 				within := newFrame(c, "fit", width)
 				built, err := buildFit(n, within, width)
@@ -215,7 +215,7 @@ func fillFit(built fitGraph, n *network, within coordinates, width int) func() f
 func TestParameterCounts(t *testing.T) {
 	count := func(c Config, width int) int {
 		sum := 0
-		for _, p := range newNetwork(c, "net", width, rng.New(1, "count")).params() {
+		for _, p := range newNetwork(c, "net", width, rng.New(1, "count"), nn.TorchDefault).params() {
 			sum += len(p.Data)
 		}
 		return sum
