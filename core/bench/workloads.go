@@ -29,6 +29,8 @@ var Workloads = []Workload{
 	{Name: "sample-1024x100000", Doc: "the same on 100,000 rows, as the paper's sampler: for a GPU", Large: true, Program: sample(1024, 100_000, nn.ReLU)},
 	{Name: "sample-2048x4096", Doc: "4,096 rows of 2048, with Mish: a chunk of the presets' sampling", Large: true, Program: sample(2048, 4096, nn.Mish)},
 	{Name: "sample-2048x100000", Doc: "the same of 2048, with Mish", Large: true, Program: sample(2048, 100_000, nn.Mish)},
+	{Name: "fit-release", Doc: "ten gradient steps of scale release's diffusion model of 26 million weights: batches, average", Large: true, Make: fitRelease},
+	{Name: "call-release", Doc: "a call of its sampler for 4,096 rows, in turn of two estimates and of one", Large: true, Make: callRelease},
 	{Name: "sampler-512x256", Doc: "256 transitions from the whole guided sampler: 32 levels, width 512, 4 blocks", Make: sampler},
 	{Name: "icm", Doc: "an update of the curiosity model, width 256, batch 256", Make: icm},
 	{Name: "mbpo-fit", Doc: "a step of seven models of cheetah-run's dynamics, four layers of 200, 256 rows each: rows drawn, forward, backward, Adam", Make: modelFit},

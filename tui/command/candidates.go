@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/bench"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
@@ -42,7 +43,7 @@ var ofFlags = map[string]completer{
 	"task": taskNames, "method": entries(presets.Methods), "scale": entries(presets.Scales), "preset": presetNames,
 	"sweep --task": several(taskNames), "sweep --method": several(entries(presets.Methods)),
 	"set": settings, "vary": settings, "fork --set": assignments, "at": scheduled, "schedule": runFolders, "resume": places, "relevance-from": places,
-	"device": deviceNames, "precision": glossed("fp32", "exact", "tf32", "quick, the default", "bf16", "quickest"),
+	"device": deviceNames, "precision": glossed("fp32", "exact", "tf32", "quick, the default", "bf16", "quickest"), "without": several(oneOf(bench.Switches...)),
 	"figure": figures, "format": glossed("csv", "to stdout", "tensorboard", "a file of events"),
 	"buffer": glossed("real", "collected", "syn", "generated"), "controls": oneOf(controlNames...), "policy": policies,
 	"steps": counts, "seed": nothing, "seeds": hint("seeds, for example 0-4,7"), "step": hint("a step, for example 20k"),

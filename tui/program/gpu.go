@@ -44,7 +44,7 @@ func newGPU(r cli.DeviceRequest) (cli.Device, error) {
 	}
 	gpus().Tell(r.Said)
 	open := func() (driver.Context, error) { return gpus().Open(r.GPU.UUID) }
-	d, err := cuda.New(open, cuda.Options{Precision: precision, Memory: uint64(r.Memory), Said: r.Said})
+	d, err := cuda.New(open, cuda.Options{Precision: precision, Memory: uint64(r.Memory), Without: r.Without, Said: r.Said})
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,10 @@ type Options struct {
 	// Memory is the number of bytes of the GPU that the programs may take; 0: all of it. The
 	// driver's own context is not counted.
 	Memory uint64
-	// Tile and Chain are the fields of kernel.Target, for checks.
-	Tile  string
-	Chain int
+	// Tile, Chain and Without are the fields of kernel.Target, for checks.
+	Tile    string
+	Chain   int
+	Without string
 	// Said, if not nil, gets lines about work that takes time: the compilation of kernels.
 	Said func(line string)
 }
@@ -104,7 +105,7 @@ func (d *Device) Precision() kernel.Precision { return d.options.Precision }
 
 // target is the target for which recipes are made.
 func (d *Device) target() kernel.Target {
-	return kernel.Target{SM: d.sm(), Precision: d.options.Precision, Processors: d.info.Processors, Tile: d.options.Tile, Chain: d.options.Chain}
+	return kernel.Target{SM: d.sm(), Precision: d.options.Precision, Processors: d.info.Processors, Tile: d.options.Tile, Chain: d.options.Chain, Without: d.options.Without}
 }
 
 // Tiles lists the tiles that UseTile accepts, for this GPU at this precision.

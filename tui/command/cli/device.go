@@ -50,7 +50,9 @@ type DeviceRequest struct {
 	Precision string
 	// Memory is how many bytes of a GPU may be used; 0: all that is free.
 	Memory int64
-	Said   func(line string) // reports what takes long; may be nil
+	// Without names what a GPU does not do to need fewer launches, for checks: see bench.Switches.
+	Without string
+	Said    func(line string) // reports what takes long; may be nil
 }
 
 // Load is what NVML knows about a GPU's load.

@@ -20,6 +20,7 @@ import (
 type Estimate struct {
 	presets.Choice
 	Precision string
+	Without   string
 	AsJSON    bool
 	Out       io.Writer
 	Say       func(line string)
@@ -30,6 +31,7 @@ func BenchCommand(d cli.Deps, estimate func(context.Context, cli.Deps, Estimate)
 	var asJSON, profile, products bool
 	var threads, rounds int
 	var name, precision string
+	var off []string
 	var round time.Duration
 	var counting bool
 	var counts Estimate
@@ -63,10 +65,14 @@ counted; docs/evidence/gpu.md has the model beside measured times.
   pgrlab bench --device cuda --precision bf16 denoiser-2048 sample-2048x4096
   pgrlab bench --profile denoiser-1024
   pgrlab bench --products
+  pgrlab bench --device cuda --without sums,rows env-step
   pgrlab bench --device cuda --estimate --task cheetah-run --method pgr-curiosity --scale release
   pgrlab bench --json > bench.jsonl`,
 		RunE: func(c *cobra.Command, args []string) error {
 			say := func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) }
+			if err := switches(off); err != nil {
+				return err
+			}
 			if !counting && counts.Choice != (presets.Choice{}) {
 				return cli.Usagef("bench: --task, --method and --scale are for --estimate: without it, name workloads")
 			}
@@ -78,7 +84,7 @@ counted; docs/evidence/gpu.md has the model beside measured times.
 					return cli.Usagef("bench: --estimate takes at most one preset: %s", strings.Join(args, " "))
 				}
 				counts.Preset = strings.Join(args, "")
-				counts.Precision, counts.AsJSON, counts.Out, counts.Say = precision, asJSON, c.OutOrStdout(), say
+				counts.Precision, counts.Without, counts.AsJSON, counts.Out, counts.Say = precision, strings.Join(off, ","), asJSON, c.OutOrStdout(), say
 				return estimate(c.Context(), d, counts)
 			}
 			known, others := Workloads(d), bench.Products
@@ -115,7 +121,9 @@ counted; docs/evidence/gpu.md has the model beside measured times.
 			if where.Said != "" {
 				say(where.Said)
 			}
-			dev, err := d.Device(where.Request(threads, 0, say))
+			request := where.Request(threads, 0, say)
+			request.Without = strings.Join(off, ",")
+			dev, err := d.Device(request)
 			if err != nil {
 				return err
 			}
@@ -147,9 +155,20 @@ counted; docs/evidence/gpu.md has the model beside measured times.
 	cli.CountIn(f, &threads, "threads", 0, 1, cli.MaxThreads, "`N` threads to use (default: all allowed, at most 8)")
 	f.StringVar(&name, "device", "cpu", cli.DeviceUsage)
 	f.StringVar(&precision, "precision", Precisions[0], "`fp32|tf32|bf16` precision to which a GPU rounds the factors of large products")
+	f.StringSliceVar(&off, "without", nil, "`LIST` of what a GPU is not to do that saves launches, to see what it is worth: "+strings.Join(bench.Switches, ","))
 	cli.CountVar(f, &rounds, "rounds", 5, 1, "`N` rounds for the median")
 	f.DurationVar(&round, "round", time.Second, "`TIME` length of a round")
 	return c
+}
+
+// switches returns an error if a name is none of bench.Switches.
+func switches(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(bench.Switches, name) {
+			return cli.AsUsage(presets.Unknown("switch of --without", name, bench.Switches, "pgrlab bench --help"))
+		}
+	}
+	return nil
 }
 
 // benching is one call of bench.

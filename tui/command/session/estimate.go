@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/dry"
 	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/core/knob"
@@ -58,7 +59,7 @@ func Estimate(ctx context.Context, d cli.Deps, e machine.Estimate) error {
 		return cli.AsUsage(err)
 	}
 	e.Say(fmt.Sprintf("counts what a GPU would do in %s on %s at scale %s: some seconds", c.Method, task.Name, c.Scale))
-	dev, err := dry.New(dry.H100, precision)
+	dev, err := dry.New(dry.H100, cuda.Options{Precision: precision, Without: e.Without})
 	if err != nil {
 		return err
 	}

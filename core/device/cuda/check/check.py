@@ -2,6 +2,7 @@
 """What a GPU makes of pgrlab: are all kernels right on it, and how fast are they beside PyTorch?
 
     python3 check.py [--gpu 0] [--minutes 8.5] [--compile]
+    python3 check.py --study design|cycle
     python3 check.py --rehearse
 
 It stands in a folder that `make gpu-bundle` made, beside pgrlab and cuda.test, and needs
@@ -24,6 +25,9 @@ hangs does not keep the others from being seen. Results are in gpu-check.json af
 step, everything that was said in gpu-check.log. Status 1 if a step failed, or there was
 no time for a check.
 
+With --study it makes one of the studies of studies.py instead: what each way to need fewer
+launches is worth, or a ninth of a run of scale release without a projection.
+
 With --rehearse all of it runs without a GPU, in the interpreter and on the CPU, with a
 failure, a hang and a crash of which everything else must be reported: what that says is
 only that this program works.
@@ -38,6 +42,7 @@ import sys
 import tempfile
 
 from steps import Check, lines, tested
+from studies import study
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKLOADS = ["nop", "critic", "twin", "redq10", "sac", "env-step", "act", "icm", "denoiser-1024", "denoiser-2048",
@@ -249,6 +254,7 @@ def main():
     p.add_argument("--minutes", type=float, default=8.5, help="begin no step after so many")
     p.add_argument("--compile", action="store_true", help="also torch.compile, which takes minutes by itself")
     p.add_argument("--json", default="gpu-check.json", help="where the results go; what was said goes beside it")
+    p.add_argument("--study", choices=("design", "cycle"), help="one of two studies instead of the whole check")
     p.add_argument("--rehearse", action="store_true", help="everything without a GPU, with a failure, a hang and a crash")
     args = p.parse_args()
     # Kernels are compiled once, not in each process; with a home that cannot be written to, too.
@@ -259,6 +265,8 @@ def main():
     check = Check(args.json, args.minutes, environment, INJECTED if args.rehearse else {})
     if args.rehearse:
         rehearsal(check)
+    elif args.study:
+        study(check, args.study, args, at, on, facts, peer, WORKLOADS)
     else:
         on_gpu(check, args)
     table(check)

@@ -41,7 +41,7 @@ func bundle(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	programs, err := filepath.Glob("*.py")
-	if err != nil || len(programs) != 4 {
+	if err != nil || len(programs) != 5 {
 		t.Fatalf("%v, %v", programs, err)
 	}
 	names := map[string]string{"testdata/pgrlab.py": "pgrlab", "testdata/cuda_test.py": "cuda.test"}
@@ -114,7 +114,7 @@ func TestRehearsal(t *testing.T) {
 			t.Errorf("one %s took %v s, want %v", part, got, want)
 		}
 	}
-	if want := (0.05*95_000 + 0.2*10*3_000 + 0.01*10*10_000 + 1.5*100 + 0.002*100_000) / 3600; math.Abs(train.Hours-want) > 1e-9 {
+	if want := (0.05*95_000 + 0.2*9*3_000 + 0.01*9*10_000 + 1.5*100 + 0.002*100_000) / 3600; math.Abs(train.Hours-want) > 1e-9 {
 		t.Errorf("a whole run: %v h, want %v", train.Hours, want)
 	}
 }
@@ -152,5 +152,76 @@ print("failed:", c.failed())
 	said, err := c.CombinedOutput()
 	if err != nil || !strings.Contains(string(said), "cut: cut off, there is no time") || !strings.Contains(string(said), "failed: ['hang']") {
 		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// A study times each variant twice and not in a row, in processes of their own, reads journals, and goes on where a step fails.
+func TestStudies(t *testing.T) {
+	dir := bundle(t)
+	stand := `#!/usr/bin/env python3
+import json, os, sys
+a = sys.argv[1:]
+if a[0] == "bench" and "--estimate" in a:
+    print(json.dumps({"program": "denoiser fit", "launches": 60}))
+elif a[0] == "bench":
+    off = a[a.index("--without") + 1] if "--without" in a else ""
+    if off == "rows":
+        sys.exit("it fails")
+    print(json.dumps({"workload": a[-1], "ms": 2.0 + len(off)}))
+elif a[0] == "train":
+    out = a[a.index("--out") + 1]
+    os.makedirs(out)
+    with open(os.path.join(out, "events.jsonl"), "w") as f:
+        for e in {"type": "perf", "spent_s": {"fit": 3.0}}, {"type": "refit", "step": 5}, {"type": "perf", "spent_s": {"fit": 4.0, "act": 1.0}}:
+            f.write(json.dumps(e) + "\n")
+`
+	if err := os.WriteFile(filepath.Join(dir, "pgrlab"), []byte(stand), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const program = `
+import check, steps, studies
+c = steps.Check("study.json", 2, {})
+s = studies.Study(c, check.at, check.on, "cuda:0", {"env-step": ["sums", "rows"]}, 0.01)
+s.right(["TestOdd"], 2)
+s.counted("tf32")
+s.design("tf32")
+s.filled("tf32", 0)
+s.cycle("bf16", 9, 20)
+c.save()
+`
+	c := exec.Command("python3", "-c", program)
+	c.Dir = dir
+	said, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "study.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Steps map[string]struct {
+			OK     bool
+			Spent  map[string]float64
+			Each   []float64
+			Made   []map[string]any
+			Passed int
+		}
+		Variants map[string]map[string]map[string][]*float64
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	times := r.Variants["tf32"]["env-step"]
+	for name, want := range map[string]float64{"as it is": 2, "sums": 6, "sums+rows": 11} {
+		if all := times[name]; len(all) != 2 || all[0] == nil || *all[1] != want {
+			t.Errorf("%s: %v", name, all)
+		}
+	}
+	if all := times["rows"]; len(all) != 2 || all[0] != nil || r.Steps["tf32 env-step without rows, turn 2"].OK {
+		t.Errorf("what failed: %v", all)
+	}
+	if s := r.Steps["release to 9 bf16"]; s.Spent["fit"] != 7 || len(s.Made) != 1 || len(r.Steps["14 processes"].Each) != 14 || r.Steps["test TestOdd"].Passed != 1 || !r.Steps["counted tf32"].OK {
+		t.Errorf("%+v\n%s", r.Steps, said)
 	}
 }

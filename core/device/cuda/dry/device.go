@@ -33,12 +33,12 @@ type Program struct {
 	Runs   map[int]int
 }
 
-// New returns a device that counts for a card at a precision.
-func New(card driver.Info, precision kernel.Precision) (*Device, error) {
+// New returns a device that counts for a card.
+func New(card driver.Info, o cuda.Options) (*Device, error) {
 	d := &Device{context: newContext(card), current: func() int { return 0 }}
-	d.target = kernel.Target{SM: 10*card.Capability[0] + card.Capability[1], Precision: precision, Processors: card.Processors}
+	d.target = kernel.Target{SM: 10*card.Capability[0] + card.Capability[1], Precision: o.Precision, Processors: card.Processors, Without: o.Without}
 	var err error
-	d.Device, err = cuda.New(func() (driver.Context, error) { return d.context, nil }, cuda.Options{Precision: precision})
+	d.Device, err = cuda.New(func() (driver.Context, error) { return d.context, nil }, o)
 	return d, err
 }
 

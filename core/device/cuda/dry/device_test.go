@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pgrlab/core/bench"
+	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
 )
@@ -12,7 +13,7 @@ import (
 // counted runs a workload twice and counts the second time.
 func counted(t *testing.T, name string, precision kernel.Precision) []Program {
 	t.Helper()
-	dev, err := New(H100, precision)
+	dev, err := New(H100, cuda.Options{Precision: precision})
 	if err != nil {
 		t.Fatal(err)
 	}

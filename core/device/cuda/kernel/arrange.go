@@ -104,13 +104,13 @@ func (u *users) atEnd(in device.Instr, t Target) any {
 	x := p.Buffers[in.In[0]]
 	switch in.Code {
 	case device.ColSum:
-		if x.Len() > 0 && x.Rows <= rowsOfPart {
+		if t.has("sums") && x.Len() > 0 && x.Rows <= rowsOfPart {
 			return summed{}
 		}
 	case device.LinearDW, device.LinearJoinedDW:
 		return u.weights(in, t)
 	case device.SquaredError, device.WeightedSquaredError, device.EntropyLoss:
-		if x.Len() <= sumAlone {
+		if t.has("sums") && x.Len() <= sumAlone {
 			return summed{}
 		}
 	}
@@ -126,16 +126,16 @@ func (u *users) weights(in device.Instr, t Target) any {
 	case out.Len() == 0 || x.Rows == 0:
 		return nil
 	case dz.Cols == 1:
-		if in.Code == device.LinearDW && x.Rows <= rowsOfPart {
+		if t.has("sums") && in.Code == device.LinearDW && x.Rows <= rowsOfPart {
 			return summed{}
 		}
 		return nil
 	case !w.tensor(t):
-		if x.Rows <= rowsOfPart && out.Len() <= severalElements {
+		if t.has("several") && x.Rows <= rowsOfPart && out.Len() <= severalElements {
 			return several{}
 		}
 		return nil
-	case in.Code == device.LinearDW && out.Members == 1 && x.Members == 1 && u.stackable(in.Out, in.In[0], in.In[1]):
+	case t.has("stacks") && in.Code == device.LinearDW && out.Members == 1 && x.Members == 1 && u.stackable(in.Out, in.In[0], in.In[1]):
 		return k
 	}
 	return nil

@@ -164,10 +164,19 @@ func chainByRows() {
 	}
 }
 
+// rowSteps are the steps that the switch "rows" is about.
+var rowSteps = []device.Code{
+	device.Linear, device.LinearDX, device.SumColumns, device.RowMeanSquare, device.LogSumExp, device.LogSumExpGrad, device.Softmax,
+	device.SoftmaxGrad, device.LayerNorm, device.LayerNormDX, device.RMSNorm, device.RMSNormDX,
+}
+
 // wider reports whether an instruction is more than a step: a product of several columns or one that adds up members, or a norm of
 // several groups of columns.
 func (c *chain) wider(in device.Instr) bool {
 	members, _, cols := c.shape(in.Out)
+	if !c.target.has("rows") && slices.Contains(rowSteps, in.Code) {
+		return true
+	}
 	switch in.Code {
 	case device.Linear:
 		return cols > 1 || in.ReLU

@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"pgrlab/core/device"
 )
@@ -68,6 +70,21 @@ type Target struct {
 	// that quicker. Checks that want each instruction's own kernel to run set it higher than the
 	// number of instructions in a program.
 	Chain int
+	// Without names Switches that are off, separated by commas: programs as they would be without them. It is for checks.
+	Without string
+}
+
+// Switches lists what Target.Without may name: ways to do with fewer launches, whose gain a check times.
+var Switches = []string{
+	"stacks",  // large gradients of weights of one shape as one product
+	"several", // small gradients of weights as one launch
+	"sums",    // sums over rows and losses as one launch
+	"rows",    // layers of one column, and what a row makes of its columns, as steps of chains
+}
+
+// has reports whether a switch is on.
+func (t Target) has(name string) bool {
+	return t.Without == "" || !slices.Contains(strings.Split(t.Without, ","), name)
 }
 
 // Operand is device memory as an argument: the address of element Offset of a buffer, or of a
