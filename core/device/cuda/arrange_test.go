@@ -5,9 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -84,6 +86,42 @@ func TestGradientsTogether(t *testing.T) {
 			}
 		}
 		close32(t, p.Name, got.params[i].Data, p.Data, 1e-6)
+	}
+}
+
+// Large gradients of weights that are made together have the bits of those that are made one by one in the same tiles, at every
+// precision.
+func TestStacksOfLargeGradients(t *testing.T) {
+	for _, tile := range []string{"packed_TF32_128x256", "direct_TF32_128x128", "packed_BF16_128x256"} {
+		precision := kernel.TF32
+		if strings.Contains(tile, "BF16") {
+			precision = kernel.BF16
+		}
+		one := hopper(t, Options{Precision: precision, Tile: tile, Without: "stacks"})
+		many := hopper(t, Options{Precision: precision, Tile: tile})
+		want, got := newDeep(t, one), newDeep(t, many)
+		stacks := 0
+		for x := range many.executables {
+			for _, s := range x.steps {
+				stacks += len(s.stacks)
+			}
+		}
+		if stacks != 3 {
+			t.Errorf("%s: %d lists of buffers stand together", tile, stacks)
+		}
+		for _, d := range []*deep{want, got} {
+			if err := d.program.Run(1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, p := range want.params {
+			for dev, all := range map[*Device][]*op.Tensor{one: want.params, many: got.params} {
+				if err := plan.Fetch(dev, all[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			close32(t, tile+": "+p.Name, got.params[i].Data, p.Data, 0)
+		}
 	}
 }
 

@@ -130,7 +130,7 @@ func (u *users) weights(in device.Instr, t Target) any {
 			return summed{}
 		}
 		return nil
-	case !w.tensor(t):
+	case !w.large(t):
 		if t.has("several") && x.Rows <= rowsOfPart && out.Len() <= severalElements {
 			return several{}
 		}

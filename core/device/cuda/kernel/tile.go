@@ -180,6 +180,14 @@ func (p product) tensor(t Target) bool {
 	return t.Precision != FP32 && t.SM >= 80 && min(p.m, p.n, p.k) >= tensorThin && p.m*p.n*p.k >= tensorLeast
 }
 
+// large reports whether a product goes to the tensor cores, by Target.Tile or else by its size.
+func (p product) large(t Target) bool {
+	if d, ok := p.forced(t); ok {
+		return d.tile.shared > 0 // as only tiles of tensor cores have it
+	}
+	return p.tensor(t)
+}
+
 // sharedOf returns the shared memory that a block may have, in bytes: 163 KiB at 8.0, 227 KiB on
 // the big cards since, 99 KiB on consumer cards.
 func sharedOf(sm int) uint32 {
