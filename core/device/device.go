@@ -23,6 +23,10 @@ const Lanes = 2
 type Device interface {
 	// Name describes the device for people: "cpu avx2, 2 threads".
 	Name() string
+	// JoinFrom is the least number of columns of either operand from which a layer on two
+	// concatenated operands is no slower if it reads them where they are (LinearJoined) than on a
+	// copy of both.
+	JoinFrom() int
 	// Compile checks a program and prepares its execution. Programs of one device may be compiled
 	// at any time, but run one at a time.
 	Compile(p *Program) (Executable, error)

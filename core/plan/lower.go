@@ -17,6 +17,8 @@ type lowerer struct {
 	users   map[*op.Node][]*op.Node
 	kept    map[*op.Node]bool // must have a buffer of their own
 	skip    map[*op.Node]bool // fused into another instruction
+
+	joinFrom int // see device.Device
 }
 
 func (l *lowerer) lower(p *Program, s Spec) error {

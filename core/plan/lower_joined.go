@@ -5,11 +5,6 @@ import (
 	"pgrlab/core/op"
 )
 
-// joinFrom is the number of columns of either operand from which a layer on two concatenated
-// operands is no slower as two products than as a copy and one product (measured at 256 rows, AVX2:
-// whole updates take the same time up to 128 columns of each, and are 6 % quicker at 256).
-const joinFrom = 32
-
 // joined returns the two operands of a concatenation that no instruction needs in memory: all its
 // users are layers, or gradients of layers, that can read the two operands separately.
 func (l *lowerer) joined(n *op.Node) (operands []*op.Node, ok bool) {
@@ -22,7 +17,7 @@ func (l *lowerer) joined(n *op.Node) (operands []*op.Node, ok bool) {
 		return nil, false
 	}
 	for _, x := range operands {
-		if x.Shape()[x.Dims()-1] < joinFrom {
+		if x.Shape()[x.Dims()-1] < l.joinFrom {
 			return nil, false
 		}
 	}

@@ -107,7 +107,7 @@ func Compile(g *op.Graph, s Spec, dev device.Device) (*Program, error) {
 	l := &lowerer{
 		g: g, code: &device.Program{Name: g.Name}, refs: map[*op.Node]device.Ref{},
 		tensors: map[*op.Tensor]device.Ref{}, users: map[*op.Node][]*op.Node{}, kept: map[*op.Node]bool{},
-		skip: map[*op.Node]bool{},
+		skip: map[*op.Node]bool{}, joinFrom: dev.JoinFrom(),
 	}
 	p := &Program{Name: g.Name, code: l.code, refs: l.refs, grads: map[*op.Tensor]device.Ref{}, loss: device.None, result: device.None}
 	if err := l.lower(p, s); err != nil {

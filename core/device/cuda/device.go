@@ -97,6 +97,10 @@ func (d *Device) Name() string {
 	return fmt.Sprintf("cuda %s %v, cuda:%d %s", d.info.Name, d.options.Precision, d.info.Index, d.info.UUID)
 }
 
+// JoinFrom is 1: a copy would be a launch of its own, and a product reads two operands as it reads
+// one.
+func (d *Device) JoinFrom() int { return 1 }
+
 // Info describes the GPU.
 func (d *Device) Info() driver.Info { return d.info }
 

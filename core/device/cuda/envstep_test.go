@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -233,12 +234,17 @@ func TestAnEnvStepThatStops(t *testing.T) {
 			got, want := tell(dev), tell(on)
 			agree(t, got, want, 1e-5)
 			for i := range want {
-				if got[i].what != want[i].what {
+				if unnumbered(got[i].what) != unnumbered(want[i].what) {
 					t.Errorf("%q, want %q", got[i].what, want[i].what)
 				}
 			}
 		})
 	}
+}
+
+// unnumbered leaves out the numbers of steps and results: a device on which layers join more has fewer.
+func unnumbered(what string) string {
+	return regexp.MustCompile(`\b(step |b)\d+`).ReplaceAllString(what, "$1")
 }
 
 // An agent that was saved and loaded, and one whose device was parked, continue bit for bit.

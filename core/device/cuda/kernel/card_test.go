@@ -68,6 +68,8 @@ func (c *card) kernel(name string) (*ptx.Kernel, error) {
 
 func (c *card) Name() string { return fmt.Sprintf("ptx sm_%d", c.target.SM) }
 
+func (c *card) JoinFrom() int { return 1 }
+
 // Compile makes the recipes of a program and its memory.
 func (c *card) Compile(p *device.Program) (device.Executable, error) {
 	x := &run{card: c, p: p, memory: ptx.NewMemory(), hosts: map[*float32]uint64{}, lives: map[any]uint64{}}
