@@ -118,6 +118,15 @@ type Buffer struct {
 	// Host is memory that outlives the program (inputs, parameters); nil for buffers that the
 	// program makes and uses itself.
 	Host []float32
+	// Part says where the buffer is in another one, if its memory is a part of that one's; nil for
+	// most. Plans make no such buffers: a device may, to see several buffers as one.
+	Part *Part
+}
+
+// Part is a place in a buffer, from an element on.
+type Part struct {
+	Of Ref
+	At int
 }
 
 // Len is the number of elements.
@@ -355,13 +364,13 @@ func (p *Program) FLOPs(in Instr) int {
 		return 2 * out.Len() * p.Buffers[in.In[0]].Cols
 	case LinearJoined:
 		return 2 * out.Len() * p.Buffers[in.In[2]].Rows
+	case LinearDW:
+		return 2 * p.Buffers[in.In[1]].Len() * out.Rows
 	case LinearJoinedDW:
-		return 2 * out.Len() * p.Buffers[in.In[0]].Rows
+		return 2 * p.Buffers[in.In[2]].Len() * out.Rows
 	case LinearDX, LinearDXPart:
 		dz := p.Buffers[in.In[0]]
 		return 2 * dz.Len() * out.Cols
-	case LinearDW:
-		return 2 * out.Len() * p.Buffers[in.In[0]].Rows
 	case Conv:
 		return 2 * out.Len() * in.Window.Patch()
 	case ConvDX:

@@ -13,10 +13,7 @@ import (
 
 // place returns an instruction's place in the program that was compiled.
 func (x *executable) place(i int) int {
-	if x.order == nil {
-		return i
-	}
-	return x.order[i]
+	return x.merged.From[x.order[i]]
 }
 
 // diagnose runs the instructions once more, one by one, and reports the first one of the program that was compiled, not in the order
@@ -42,21 +39,18 @@ func (x *executable) diagnose(occasion uint64) error {
 	}
 	var first *device.NotFinite
 	for i, in := range x.program.Instrs {
-		err := x.alone(i)
+		err := x.alone(in)
 		if full := (*device.OutOfMemory)(nil); errors.As(err, &full) {
 			break // a number is not finite, and there is no room to find out where
 		}
 		if err != nil {
 			return err
 		}
-		if first != nil && x.place(i) > first.Instr {
-			continue // its numbers come from those
-		}
-		where, err := x.infinite(x.place(i), in.Out)
+		where, err := x.fault(i)
 		if err != nil {
 			return err
 		}
-		if where != nil {
+		if where != nil && (first == nil || where.Instr < first.Instr) {
 			first = where
 		}
 	}
@@ -66,10 +60,36 @@ func (x *executable) diagnose(occasion uint64) error {
 	return &device.NotFinite{Instr: device.Nowhere, Buffer: device.None, Norm: x.norm}
 }
 
+// fault finds a number that is not finite in what instruction i has made, and where it comes from in the
+// program that was compiled: in a sum of several uses of a weight, the term.
+func (x *executable) fault(i int) (*device.NotFinite, error) {
+	where, err := x.infinite(x.place(i), x.program.Instrs[i].Out)
+	if where == nil || err != nil {
+		return nil, err
+	}
+	x.merged.Locate(where)
+	for j, term := range x.merged.Terms(where.Instr) {
+		out := term.Out
+		term.Out = x.program.Instrs[i].Out // which has room for one term
+		if err := x.alone(term); err != nil {
+			return nil, err
+		}
+		if in, err := x.infinite(j, term.Out); in != nil || err != nil {
+			if in != nil {
+				in.Buffer = out
+			}
+			return in, err
+		}
+	}
+	return where, nil
+}
+
 // alone runs one instruction, with its own scratch memory.
-func (x *executable) alone(i int) (err error) {
+func (x *executable) alone(in device.Instr) (err error) {
 	d := x.device
-	recipe, err := kernel.Lower(x.program, i, x.target)
+	one := *x.program
+	one.Instrs = []device.Instr{in}
+	recipe, err := kernel.Lower(&one, 0, x.target)
 	if err != nil {
 		return err
 	}
@@ -191,8 +211,8 @@ func (x *executable) profiled(occasion uint64, timings []device.Timing, first bo
 func (x *executable) Outline() device.Outline {
 	x.device.mu.Lock()
 	defer x.device.mu.Unlock()
-	n := len(x.program.Instrs)
-	o := device.Outline{Segments: 1, Segment: make([]int, n), Lanes: make([]string, n), Owner: x.layout.owner, Own: x.layout.block + x.layout.work}
+	n := len(x.merged.Into)
+	o := device.Outline{Segments: 1, Segment: make([]int, n), Lanes: make([]string, n), Into: x.merged.Into, Owner: x.layout.owner, Own: x.layout.block + x.layout.work}
 	for _, s := range x.steps[:len(x.steps)-1] {
 		kernels := "nothing"
 		for i, l := range s.recipe.Launches {

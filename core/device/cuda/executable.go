@@ -17,8 +17,9 @@ import (
 // bound again whenever they change.
 type executable struct {
 	device  *Device
-	program *device.Program // arranged
-	order   []int           // the instructions' places in the program that was compiled; nil: the same
+	merged  *kernel.Merged
+	program *device.Program // merged and arranged
+	order   []int           // the instructions' places in the merged program
 	steps   []step          // the instructions, then the end
 	written []device.Ref
 	target  kernel.Target // at the time of compilation
@@ -45,8 +46,9 @@ type allocation struct {
 func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	arranged, order := kernel.Arrange(p, d.target())
-	x := &executable{device: d, program: arranged, order: order, written: p.Written(), held: map[device.Ref]*device.Resident[driver.Ptr]{}, outputs: map[device.Ref][]float32{}}
+	merged := kernel.Merge(p, d.target())
+	arranged, order := kernel.Arrange(merged.Program, d.target())
+	x := &executable{device: d, merged: merged, program: arranged, order: order, written: p.Written(), held: map[device.Ref]*device.Resident[driver.Ptr]{}, outputs: map[device.Ref][]float32{}}
 	err := x.compile()
 	if err == nil {
 		err = d.yielding(x.bind)

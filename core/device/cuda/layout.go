@@ -10,7 +10,7 @@ import (
 
 // align is the alignment of every buffer's address, in bytes: kernels load vectors, and a row of
 // 128 bytes in one transaction.
-const align = 256
+const align = kernel.Align
 
 // kind is where a buffer of a program lives.
 type kind int
@@ -122,7 +122,7 @@ func padded(bytes int) int { return (bytes + align - 1) / align * align }
 // live gives everything that the program makes and uses itself its place in the workspace. A buffer
 // lives from the step that makes it to the last step that reads it, and shares no memory with
 // anything that lives meanwhile, because a step may execute its instructions row by row at the same
-// time. Scratch memory lives as long as its step.
+// time. Scratch memory lives as long as its step, and parts of a buffer as long as all of it.
 func (l *layout) live(p *device.Program, steps []step) {
 	last := lastUses(p)
 	var a arena
@@ -137,7 +137,7 @@ func (l *layout) live(p *device.Program, steps []step) {
 		}
 	}
 	begin := func(r device.Ref) {
-		if begun[r] || l.places[r].kind != working {
+		if begun[r] || l.places[r].kind != working || wholeOf(p, r) != r {
 			return
 		}
 		all, size := stacks[r], padded(4*p.Buffers[r].Len())
@@ -153,7 +153,9 @@ func (l *layout) live(p *device.Program, steps []step) {
 	for i, s := range steps {
 		var refs []device.Ref
 		for _, in := range p.Instrs[s.first:min(s.last+1, len(p.Instrs))] {
-			refs = append(refs, operands(in)...)
+			for _, r := range operands(in) {
+				refs = append(refs, wholeOf(p, r))
+			}
 		}
 		for _, r := range refs {
 			begin(r)
@@ -174,19 +176,41 @@ func (l *layout) live(p *device.Program, steps []step) {
 	for r := range p.Buffers { // what no instruction touches
 		begin(device.Ref(r))
 	}
+	for r, b := range p.Buffers {
+		if b.Part != nil {
+			l.places[r].offset = l.places[b.Part.Of].offset + 4*b.Part.At
+		}
+	}
 	l.work = a.high
 	l.owners(p)
 }
 
+// wholeOf returns the buffer that a buffer is a part of, or itself.
+func wholeOf(p *device.Program, r device.Ref) device.Ref {
+	if part := p.Buffers[r].Part; part != nil {
+		return part.Of
+	}
+	return r
+}
+
 func scratchBytes(elements int) int { return padded(max(4, 4*elements)) }
 
-// owners gives, for each buffer, the first buffer that began at its place.
+// owners gives, for each buffer, the first buffer that began at its place; of a buffer with parts, its
+// first part.
 func (l *layout) owners(p *device.Program) {
-	first := map[int]device.Ref{}
+	first, begins := map[int]device.Ref{}, map[device.Ref]device.Ref{}
+	for r, b := range p.Buffers {
+		if b.Part != nil && b.Part.At == 0 {
+			begins[b.Part.Of] = device.Ref(r)
+		}
+	}
 	for _, in := range p.Instrs {
 		if at := l.places[in.Out]; at.kind == working {
 			if _, taken := first[at.offset]; !taken {
 				first[at.offset] = in.Out
+				if part, has := begins[in.Out]; has {
+					first[at.offset] = part
+				}
 			}
 			l.owner[in.Out] = first[at.offset]
 		}
@@ -207,18 +231,18 @@ func operands(in device.Instr) []device.Ref {
 // forever is a use after the last instruction.
 const forever = int(^uint(0) >> 1)
 
-// lastUses returns the last instruction that uses each buffer.
+// lastUses returns the last instruction that uses each buffer, or a part of it.
 func lastUses(p *device.Program) []int {
 	last := make([]int, len(p.Buffers))
 	for i, in := range p.Instrs {
 		for _, r := range operands(in) {
-			last[r] = i
+			last[r], last[wholeOf(p, r)] = i, i
 		}
 	}
 	stay := func(refs ...device.Ref) {
 		for _, r := range refs {
 			if r != device.None {
-				last[r] = forever
+				last[r], last[wholeOf(p, r)] = forever, forever
 			}
 		}
 	}

@@ -29,6 +29,7 @@ func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 	}
 	items := []*device.Items{nil, {}, {}}
 	var steps []step
+	var parts []device.Ref
 	for i := range n {
 		in := device.Instr{Code: device.Add, Mask: device.None, Items: items[r.IntN(3)]}
 		for range 1 + r.IntN(3) {
@@ -37,7 +38,14 @@ func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 		if r.IntN(4) == 0 {
 			in.Mask = device.Ref(r.IntN(len(p.Buffers)))
 		}
-		in.Out = buffer(r.IntN(10) == 0)
+		if r.IntN(8) == 0 && len(parts) == 0 {
+			parts = parted(r, p)
+		}
+		if len(parts) > 0 {
+			in.Out, parts = parts[0], parts[1:]
+		} else {
+			in.Out = buffer(r.IntN(10) == 0)
+		}
 		p.Instrs = append(p.Instrs, in)
 		recipe := kernel.Recipe{}
 		for range r.IntN(3) {
@@ -51,7 +59,9 @@ func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 		}
 		switch r.IntN(12) {
 		case 0:
-			p.Keep = append(p.Keep, in.Out)
+			if p.Buffers[in.Out].Part == nil {
+				p.Keep = append(p.Keep, in.Out)
+			}
 		case 1:
 			p.Finite = append(p.Finite, in.Out)
 		case 2:
@@ -59,6 +69,18 @@ func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 		}
 	}
 	return p, append(steps, step{n, n, kernel.Recipe{Scratch: []int{r.IntN(500)}}, nil})
+}
+
+// parted adds a buffer and its parts, which it returns.
+func parted(r *rand.Rand, p *device.Program) (parts []device.Ref) {
+	whole := device.Ref(len(p.Buffers))
+	b := device.Buffer{Members: 2 + r.IntN(3), Rows: 1 + r.IntN(3), Cols: 64}
+	p.Buffers = append(p.Buffers, b)
+	for i := range b.Members {
+		parts = append(parts, device.Ref(len(p.Buffers)))
+		p.Buffers = append(p.Buffers, device.Buffer{Members: 1, Rows: b.Rows, Cols: b.Cols, Part: &device.Part{Of: whole, At: i * b.Rows * b.Cols}})
+	}
+	return parts
 }
 
 // Buffers that live at the same time share no memory, and nothing lies outside of its block.
@@ -86,9 +108,15 @@ func livingApart(t *testing.T, seed uint64, p *device.Program, steps []step, l *
 		occupy := func(at, bytes int) {
 			living = append(living, span{at, padded(bytes)})
 		}
+		wholes := map[device.Ref]bool{}
 		for made, in := range p.Instrs[:min(s.last+1, len(p.Instrs))] {
-			if at := l.places[in.Out]; at.kind == working && (last[in.Out] >= s.first || made >= s.first) {
-				occupy(at.offset, 4*p.Buffers[in.Out].Len())
+			out := wholeOf(p, in.Out)
+			if part := p.Buffers[in.Out].Part; part != nil && l.places[in.Out].offset != l.places[out].offset+4*part.At {
+				t.Fatalf("seed %d: part %+v is at %d of its buffer", seed, part, l.places[in.Out].offset-l.places[out].offset)
+			}
+			if at := l.places[out]; at.kind == working && !wholes[out] && (last[out] >= s.first || made >= s.first) {
+				occupy(at.offset, 4*p.Buffers[out].Len())
+				wholes[out] = out != in.Out
 			}
 		}
 		for k, elements := range s.recipe.Scratch {

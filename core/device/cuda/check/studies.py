@@ -20,7 +20,7 @@ from steps import lines, tested
 # What each workload is timed without, one at a time, and without all.
 VARIANTS = {
     "env-step": ["several", "sums", "rows"],
-    "icm": ["several", "sums"],
+    "icm": ["uses", "several", "sums"],
     "fit-release": ["stacks", "several", "sums"],
     "ppo-rays": ["several", "sums", "rows"],
     "denoiser-2048": ["stacks", "several", "sums"],
@@ -28,7 +28,7 @@ VARIANTS = {
     "call-release": [],
     "sample-2048x4096": [],
 }
-CHECKED = ["TestFitsTogether", "TestGradientsTogether", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers", "TestAgents", "TestGenerators", "TestPPO"]
+CHECKED = ["TestFitsTogether", "TestGradientsTogether", "TestMergedProgramsAgree", "TestCuriosityInEachPrecision", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers", "TestAgents", "TestGenerators", "TestPPO"]
 PROCESSES = (1, 2, 4, 6, 8, 10, 14)
 RUN = ["--task", "cheetah-run", "--method", "pgr-curiosity", "--scale", "release"]
 

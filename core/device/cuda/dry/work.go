@@ -24,7 +24,7 @@ var Rates = struct {
 
 // workOf lowers a program and adds up its parts.
 func workOf(p *device.Program, t kernel.Target) (w Work, err error) {
-	p, _ = kernel.Arrange(p, t)
+	p, _ = kernel.Arrange(kernel.Merge(p, t).Program, t)
 	segments, err := kernel.Segments(p, t)
 	if err != nil {
 		return w, err

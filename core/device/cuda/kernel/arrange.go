@@ -104,7 +104,7 @@ func (u *users) atEnd(in device.Instr, t Target) any {
 	x := p.Buffers[in.In[0]]
 	switch in.Code {
 	case device.ColSum:
-		if t.has("sums") && x.Len() > 0 && x.Rows <= rowsOfPart {
+		if _, rows, _, most := columnsOf(p, in); t.has("sums") && x.Len() > 0 && rows <= most {
 			return summed{}
 		}
 	case device.LinearDW, device.LinearJoinedDW:
@@ -123,7 +123,7 @@ func (u *users) weights(in device.Instr, t Target) any {
 	x, dz, out := p.Buffers[in.In[0]], p.Buffers[in.In[len(in.In)-1]], p.Buffers[in.Out]
 	w := plain(tn, out.Rows, out.Cols, x.Rows, out.Members)
 	switch k := (stacked{x.Rows, x.Cols, dz.Cols}); {
-	case out.Len() == 0 || x.Rows == 0:
+	case out.Len() == 0 || x.Rows == 0 || dz.Members > out.Members: // the last is of several uses: see Merge
 		return nil
 	case dz.Cols == 1:
 		if t.has("sums") && in.Code == device.LinearDW && x.Rows <= rowsOfPart {
@@ -143,12 +143,13 @@ func (u *users) weights(in device.Instr, t Target) any {
 
 // apartElements divides the sizes of operands that can stand at equal distances with nothing between them: buffers begin at multiples
 // of 256 bytes.
-const apartElements = 64
+const apartElements = Align / 4
 
 // stackable reports whether buffers are the program's own, and full up to the beginning of the next one.
 func (u *users) stackable(refs ...device.Ref) bool {
 	for _, r := range refs {
-		if n := u.program.Buffers[r].Len(); u.program.Buffers[r].Host != nil || n == 0 || n%apartElements != 0 || slices.Contains(u.program.Keep, r) {
+		b := u.program.Buffers[r]
+		if n := b.Len(); b.Host != nil || b.Part != nil || n == 0 || n%apartElements != 0 || slices.Contains(u.program.Keep, r) {
 			return false
 		}
 	}
@@ -202,8 +203,14 @@ func (u *users) together(i int, t Target) (s Segment, ok bool, err error) {
 	for _, j := range all {
 		in := p.Instrs[j]
 		for k, r := range []device.Ref{in.Out, in.In[0], in.In[1]} {
+			if u.standing[r] {
+				return Segment{}, false, nil
+			}
 			s.Stacks[k] = append(s.Stacks[k], r)
 		}
+	}
+	for _, r := range slices.Concat(s.Stacks...) {
+		u.standing[r] = true
 	}
 	k := kind.(stacked)
 	w := plain(tn, k.in, k.out, k.rows, len(all))
@@ -269,6 +276,7 @@ func (b *builder) sums(all []int) {
 		own := 1
 		switch b.in.Code {
 		case device.ColSum:
+			members, rows, cols, _ = columnsOf(b.program, b.in)
 			row = append(row, sumsColumns, at(b.in.Out, 0), at(b.in.In[0], 0), absent, uint64(rows), uint64(cols), uint64(rows*cols))
 			own = members * ceil(cols, 32)
 		case device.LinearDW:

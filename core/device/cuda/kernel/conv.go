@@ -169,7 +169,7 @@ func convDB(b *builder) error {
 	rows := images * b.in.Window.Places()
 	parts := ceil(rows, rowsOfPart)
 	if parts <= 1 {
-		b.sumRows(at(b.in.In[0], 0), absent, 1, rows, out, rows*out)
+		b.sumRows(at(b.in.In[0], 0), absent, 1, rows, out, rows*out, rowsOfPart)
 		return nil
 	}
 	partial := b.scratch(parts * out)

@@ -5,9 +5,10 @@
 //
 // Modules returns the PTX for a card, Lower the launches of an instruction, Segments the launches
 // of all instructions of a program, with small ones grouped, and Finish the launches of a program's
-// end: checks, optimiser, averages, or the program's device.Routine. Nothing here talks to a
-// driver: the package is text and arithmetic. In tests the PTX interpreter runs every kernel, and
-// the results are compared with plain Go.
+// end: checks, optimiser, averages, or the program's device.Routine. Merge and Arrange give a program
+// the form in which Segments makes the fewest launches. Nothing here talks to a driver: the package is
+// text and arithmetic. In tests the PTX interpreter runs every kernel, and the results are compared with
+// plain Go.
 //
 // # Numbers
 //
@@ -51,6 +52,9 @@
 // Gradients that only the optimiser reads come last in a program (Arrange). Large ones of weights of layers of one shape are
 // one product of several members, whose operands the device lays out one after the other (Segment.Stacks); small ones are one launch
 // of products of any sizes, and all sums over rows are one launch with those of losses.
+//
+// The gradients of a weight that is used several times are one product (Merge), whose operands are members of one buffer
+// (device.Part) and are summed over.
 //
 // # Images
 //

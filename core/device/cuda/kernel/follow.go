@@ -166,14 +166,31 @@ type users struct {
 	writes  map[device.Ref]int // by instructions
 	// packings has the results that are in memory as packed operands, not as matrices.
 	packings map[device.Ref]bool
+	// standing has the buffers that stand in a stack: they cannot stand in another one.
+	standing map[device.Ref]bool
 }
 
 func usersOf(p *device.Program) *users {
-	u := &users{p, make([]int, len(p.Buffers)), map[device.Ref]int{}, map[device.Ref]int{}, map[device.Ref]bool{}}
+	u := &users{program: p, reads: make([]int, len(p.Buffers)), readers: map[device.Ref]int{}, writes: map[device.Ref]int{}, packings: map[device.Ref]bool{}, standing: map[device.Ref]bool{}}
+	parts := map[device.Ref][]device.Ref{}
+	for r, b := range p.Buffers {
+		if b.Part != nil {
+			parts[b.Part.Of] = append(parts[b.Part.Of], device.Ref(r))
+		}
+	}
+	overlapping := func(r device.Ref) []device.Ref { // itself, what it is a part of, and its parts
+		if part := p.Buffers[r].Part; part != nil {
+			return []device.Ref{r, part.Of}
+		}
+		return append([]device.Ref{r}, parts[r]...)
+	}
 	count := func(refs ...device.Ref) {
 		for _, r := range refs {
-			if r != device.None {
-				u.reads[r]++
+			if r == device.None {
+				continue
+			}
+			for _, of := range overlapping(r) {
+				u.reads[of]++
 			}
 		}
 	}
@@ -182,7 +199,12 @@ func usersOf(p *device.Program) *users {
 		count(in.Mask)
 		u.writes[in.Out]++
 		for _, r := range operandsOf(in) {
-			u.readers[r]++
+			if r == device.None {
+				continue
+			}
+			for _, of := range overlapping(r) {
+				u.readers[of]++
+			}
 		}
 	}
 	count(p.Keep...)
@@ -204,10 +226,14 @@ func shapeOf(p *device.Program, r device.Ref) [3]int {
 	return [3]int{b.Members, b.Rows, b.Cols}
 }
 
-// memoryOf identifies memory: the host's by its address, the program's by buffer.
+// memoryOf identifies memory: the host's by its address, the program's by buffer, of parts that of the
+// whole.
 func memoryOf(p *device.Program, r device.Ref) any {
 	if host := p.Buffers[r].Host; len(host) > 0 {
 		return &host[0]
+	}
+	if part := p.Buffers[r].Part; part != nil {
+		return part.Of
 	}
 	return r
 }

@@ -11,8 +11,8 @@ func init() {
 	lowerings[device.LinearDW] = linearDW
 	lowerings[device.LinearJoinedDW] = func(b *builder) error { return b.multiply(b.gradientOfWeights()) }
 	lowerings[device.ColSum] = func(b *builder) error {
-		members, rows, cols := b.shape(b.in.In[0])
-		b.sumRows(at(b.in.In[0], 0), absent, members, rows, cols, rows*cols)
+		members, rows, cols, most := columnsOf(b.program, b.in)
+		b.sumRows(at(b.in.In[0], 0), absent, members, rows, cols, rows*cols, most)
 		return nil
 	}
 }
@@ -107,7 +107,7 @@ func linearDW(b *builder) error {
 	members, _, out := b.shape(b.in.In[1])
 	x, dz := at(b.in.In[0], 0), at(b.in.In[1], 0)
 	if out == 1 {
-		b.sumRows(x, dz, members, rows, in, stride(n, rows*in))
+		b.sumRows(x, dz, members, rows, in, stride(n, rows*in), rowsOfPart)
 		return nil
 	}
 	return b.multiply(b.gradientOfWeights())
@@ -120,14 +120,40 @@ func (b *builder) gradientOfWeights() product {
 		members, _, out := b.shape(b.in.In[1])
 		p := plain(tn, in1, out, rows, members)
 		p.c, p.a, p.b, p.strideA = at(b.in.Out, 0), at(b.in.In[0], 0), at(b.in.In[1], 0), stride(n1, rows*in1)
-		return p
+		return b.added(p)
 	}
 	n2, _, in2 := b.shape(b.in.In[1])
 	members, _, out := b.shape(b.in.In[2])
 	p := plain(tn, in1+in2, out, rows, members)
 	p.c, p.a, p.a2, p.b = at(b.in.Out, 0), at(b.in.In[0], 0), at(b.in.In[1], 0), at(b.in.In[2], 0)
 	p.first, p.strideA, p.strideA2 = in1, stride(n1, rows*in1), stride(n2, rows*in2)
+	return b.added(p)
+}
+
+// added makes a gradient of weights the sum over its members if the result has one: see Merge. Members
+// that all have rows of their own are rows below each other, unless the product would then be one for
+// the tensor cores.
+func (b *builder) added(p product) product {
+	if results, _, _ := b.shape(b.in.Out); results == p.members {
+		return p
+	}
+	p.inner, p.members = p.members, 1
+	long := p
+	long.k, long.inner = p.k*p.inner, 1
+	if p.strideA > 0 && (p.a2 == absent || p.strideA2 > 0) && long.tensor(b.target) == p.tensor(b.target) {
+		return long
+	}
 	return p
+}
+
+// columnsOf returns the shape of what a ColSum sums, and the most rows that one block takes. Members that
+// are added up are rows below each other.
+func columnsOf(p *device.Program, in device.Instr) (members, rows, cols, most int) {
+	x := p.Buffers[in.In[0]]
+	if p.Buffers[in.Out].Rows < x.Members {
+		return 1, x.Members * x.Rows, x.Cols, rowsOfUses
+	}
+	return x.Members, x.Rows, x.Cols, rowsOfPart
 }
 
 // flagWide is defined in cu/head.cu: rows are whole vectors.
@@ -137,15 +163,20 @@ const flagWide = 2
 // warps. With more rows there are several parts, which finish_product adds.
 const rowsOfPart = 1024
 
-// sumRows writes the sums over rows, weighted if there are weights, to the instruction's result.
-func (b *builder) sumRows(x Operand, weight any, members, rows, cols, strideX int) {
-	parts := max(1, ceil(rows, rowsOfPart))
+// rowsOfUses is that number for the rows of several uses of a bias, of which another launch for the
+// parts would take longer than the further rows.
+const rowsOfUses = 4096
+
+// sumRows writes the sums over rows, weighted if there are weights, to the instruction's result. A block
+// takes at most that many rows.
+func (b *builder) sumRows(x Operand, weight any, members, rows, cols, strideX, most int) {
+	parts := max(1, ceil(rows, most))
 	to := at(b.in.Out, 0)
 	if parts > 1 {
 		to = b.scratch(parts * members * cols)
 	}
 	b.launch("column_sum", [3]uint32{uint32(ceil(cols, 32)), uint32(parts), uint32(members)}, 1024, 0,
-		to, x, weight, int32(rows), int32(cols), int64(strideX), int32(members), int32(rowsOfPart))
+		to, x, weight, int32(rows), int32(cols), int64(strideX), int32(members), int32(most))
 	if parts > 1 {
 		b.elements("finish_product", members*cols, at(b.in.Out, 0), to, absent, absent, absent, absent,
 			int64(members), int64(cols), int32(cols), int32(parts), uint32(0))

@@ -37,6 +37,9 @@ func (l layers) program() *device.Program {
 	}
 	in := device.Instr{Code: l.code, Mask: device.None, ReLU: l.relu, I: l.part}
 	results, all := l.members, l.in+l.in2
+	if l.added {
+		results = 1
+	}
 	switch l.code {
 	case device.Linear, device.LinearAt, device.LinearJoined:
 		in.In = []device.Ref{buffer(l.xs, l.rows, l.in)}
@@ -54,9 +57,6 @@ func (l layers) program() *device.Program {
 		in.Out = buffer(results, l.rows, l.out)
 	case device.LinearDX, device.LinearDXPart:
 		in.In = []device.Ref{buffer(l.members, l.rows, l.out), buffer(l.members, l.in, l.out)}
-		if l.added {
-			results = 1
-		}
 		cols := l.in
 		if l.code == device.LinearDXPart {
 			cols = l.part[1] - l.part[0]
@@ -68,16 +68,25 @@ func (l layers) program() *device.Program {
 	case device.LinearDW, device.LinearJoinedDW:
 		in.In = []device.Ref{buffer(l.xs, l.rows, l.in)}
 		if l.code == device.LinearJoinedDW {
-			in.In = append(in.In, buffer(l.members, l.rows, l.in2))
+			in.In = append(in.In, buffer(l.second(), l.rows, l.in2))
 		}
 		in.In = append(in.In, buffer(l.members, l.rows, l.out))
-		in.Out = buffer(l.members, all, l.out)
+		in.Out = buffer(results, all, l.out)
 	case device.ColSum:
 		in.In = []device.Ref{buffer(l.members, l.rows, l.out)}
-		in.Out = buffer(1, l.members, l.out)
+		in.Out = buffer(1, results, l.out)
 	}
 	p.Instrs, p.Keep = []device.Instr{in}, []device.Ref{in.Out}
 	return p
+}
+
+// second is the number of members of the second operand of a gradient of weights: all uses of a weight
+// share one if their results are added up.
+func (l layers) second() int {
+	if l.added {
+		return 1
+	}
+	return l.members
 }
 
 // want returns element (row, col) of member e of the result, and the sum of its terms' magnitudes,
@@ -91,7 +100,7 @@ func (l layers) want(p *device.Program, e, row, col int) (sum, magnitude float64
 	}
 	x := func(e, row, col int) float32 {
 		if col >= l.in {
-			return host(1)[(e*l.rows+row)*l.in2+col-l.in]
+			return host(1)[(e%p.Buffers[in.In[1]].Members*l.rows+row)*l.in2+col-l.in]
 		}
 		return host(0)[(e%l.xs*l.rows+row)*l.in+col]
 	}
@@ -121,12 +130,16 @@ func (l layers) want(p *device.Program, e, row, col int) (sum, magnitude float64
 			sum = 0
 		}
 	case device.LinearDW, device.LinearJoinedDW:
-		for k := range l.rows {
-			add(x(e, k, row), host(len(in.In) - 1)[(e*l.rows+k)*l.out+col])
+		for m := range l.members {
+			for k := 0; k < l.rows && (l.added || m == e); k++ {
+				add(x(m, k, row), host(len(in.In) - 1)[(m*l.rows+k)*l.out+col])
+			}
 		}
 	case device.ColSum:
-		for k := range l.rows {
-			add(1, host(0)[(row*l.rows+k)*l.out+col])
+		for m := range l.members {
+			for k := 0; k < l.rows && (l.added || m == row); k++ {
+				add(1, host(0)[(m*l.rows+k)*l.out+col])
+			}
 		}
 	}
 	return sum, magnitude
@@ -165,7 +178,13 @@ func TestLinearFamily(t *testing.T) {
 		{code: device.LinearJoinedDW, members: 2, xs: 1, rows: 33, in: 12, in2: 20, out: 8},
 		{code: device.LinearJoinedDW, members: 1, xs: 1, rows: 33, in: 7, in2: 2, out: 5},
 		{code: device.ColSum, members: 2, rows: 70, out: 37},
-		{code: device.ColSum, members: 2, rows: 1025, out: 2}, // in parts
+		{code: device.LinearDW, members: 3, xs: 3, rows: 16, in: 18, out: 12, added: true},
+		{code: device.LinearDW, members: 3, xs: 1, rows: 16, in: 18, out: 12, added: true},
+		{code: device.LinearDW, members: 8, xs: 8, rows: 64, in: 4, out: 8, added: true}, // in parts
+		{code: device.LinearJoinedDW, members: 3, xs: 3, rows: 16, in: 12, in2: 6, out: 8, added: true},
+		{code: device.ColSum, members: 3, rows: 400, out: 37, added: true},
+		{code: device.ColSum, members: 3, rows: 1400, out: 2, added: true}, // in parts
+		{code: device.ColSum, members: 2, rows: 1025, out: 2},              // in parts
 		{code: device.Linear, members: 2, xs: 1, in: 3, out: 4},
 		{code: device.LinearDX, members: 2, in: 3, out: 4},
 		{code: device.LinearDW, members: 2, xs: 1, in: 3, out: 4},

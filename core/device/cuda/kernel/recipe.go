@@ -76,6 +76,7 @@ type Target struct {
 
 // Switches lists what Target.Without may name: ways to do with fewer launches, whose gain a check times.
 var Switches = []string{
+	"uses",    // the uses of one weight as one product
 	"stacks",  // large gradients of weights of one shape as one product
 	"several", // small gradients of weights as one launch
 	"sums",    // sums over rows and losses as one launch
