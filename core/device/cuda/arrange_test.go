@@ -125,6 +125,41 @@ func TestStacksOfLargeGradients(t *testing.T) {
 	}
 }
 
+// Small gradients of which there are enough in large tiles agree with the CPU, in the largest tile on a card
+// of few multiprocessors.
+func TestLargeTilesOfSmallGradients(t *testing.T) {
+	const rows, in, out = 6, 256, 896
+	x, layers := tensor("x", rows, in), []nn.Linear{}
+	for _, name := range []string{"a", "b"} {
+		layers = append(layers, nn.NewLinear(name, in, out, nn.TorchDefault, rng.New(1, name)))
+	}
+	gradients := func(dev device.Device) (all [][]float32) {
+		p, err := plan.Build("tiles", dev, func(g *op.Graph) plan.Spec {
+			y := g.Mul(layers[0].Apply(g, g.Bind(x)), layers[1].Apply(g, g.Bind(x)))
+			return plan.Spec{Loss: g.Sum(y, 1), Gradients: []*op.Tensor{layers[0].W, layers[1].W}}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		if err := p.Run(0); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range layers {
+			dw, err := p.Gradient(l.W)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, slices.Clone(dw))
+		}
+		return all
+	}
+	want, got := gradients(onCPU(t)), gradients(unchecked(t, Options{}))
+	for i := range want {
+		close32(t, layers[i].W.Name, got[i], want[i], 1e-6)
+	}
+}
+
 // A number that is not finite is found where the CPU finds it, in a program whose instructions are arranged.
 func TestNotFiniteInAnArrangedProgram(t *testing.T) {
 	var all []plan.NotFinite
