@@ -1,6 +1,7 @@
 package generative
 
 import (
+	"errors"
 	"fmt"
 
 	"pgrlab/core/device"
@@ -20,8 +21,8 @@ type calls struct {
 	frame   *frame
 	spread  []float64 // σ_d of each coordinate
 
-	t               *op.Tensor // ln σ/4, [1,1]
 	in, skip, scale *op.Tensor // c_in, c_skip and c_out of each coordinate, [D]
+	levels          *levels    // nil before the first generation
 
 	chunk    *chunk
 	programs plan.Cache[evaluation, *plan.Program]
@@ -30,7 +31,7 @@ type calls struct {
 func newCalls(n *network, width int, noise rng.Stream, dev device.Device) *calls {
 	c := &calls{
 		network: n, width: width, device: dev, noise: noise, frame: newFrame(n.config, "served", width),
-		t: op.NewTensor("c_noise", 1, 1), in: op.NewTensor("c_in", width), skip: op.NewTensor("c_skip", width), scale: op.NewTensor("c_out", width),
+		in: op.NewTensor("c_in", width), skip: op.NewTensor("c_skip", width), scale: op.NewTensor("c_out", width),
 	}
 	c.programs.Compile = c.compile
 	return c
@@ -42,19 +43,39 @@ func (c *calls) serve(at coordinates) error {
 	return c.frame.set(c.device, at)
 }
 
-// at sets the noise level of the next evaluations.
-func (c *calls) at(sigma float64) {
+// embed makes what evaluations at these noise levels have in common with every sample, of the network
+// that is served now.
+func (c *calls) embed(sigmas []float64) error {
+	if err := c.ready(); err != nil {
+		return err
+	}
+	return c.levels.embed(sigmas)
+}
+
+// ready compiles what does not depend on the rows of a chunk.
+func (c *calls) ready() (err error) {
+	if c.levels == nil {
+		c.levels, err = newLevels(c.network, c.device, c.network.levels)
+	}
+	return err
+}
+
+// at sets the noise level of an evaluation of a sample, one of those that were embedded.
+func (c *calls) at(evaluation int, sigma float64) {
+	c.levels.at(evaluation)
 	for j, spread := range c.spread {
 		skip, scale, in := precondition(sigma, spread)
 		c.skip.Data[j], c.scale.Data[j], c.in.Data[j] = float32(skip), float32(scale), float32(in)
 	}
-	c.t.Data[0] = float32(noiseInput(sigma))
 }
 
 // of returns the memory of a chunk with that number of rows.
 func (c *calls) of(rows int) (*chunk, error) {
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
 	if c.chunk == nil || c.chunk.rows != rows {
-		c.Close()
+		c.drop()
 		c.chunk = newChunk(rows, c.width)
 		return c.chunk, plan.Push(c.device, c.chunk.first)
 	}
@@ -75,60 +96,53 @@ func (c *calls) compile(e evaluation) (*plan.Program, error) {
 	return plan.Compile(g, spec, c.device)
 }
 
-// Close closes the programs and drops their chunk; it does nothing with nil calls.
-func (c *calls) Close() error {
-	if c == nil {
-		return nil
-	}
+// drop closes the programs of the chunk.
+func (c *calls) drop() error {
 	c.chunk = nil
 	return c.programs.Close()
 }
 
+// Close closes all programs; it does nothing with nil calls.
+func (c *calls) Close() error {
+	if c == nil {
+		return nil
+	}
+	return errors.Join(c.drop(), c.levels.Close())
+}
+
 // estimates builds the estimates of the served network for the rows of a chunk into
-// one graph. Both estimates share the layer of x and the embedding of the time. All
-// rows have the same noise level, so the embedding of the time is a single row; for
-// the null condition, so is the whole context of the blocks.
+// one graph. Both estimates share the layer of x and the embedding of the noise level. All
+// rows have the same noise level, so the embedding is a single row; for the null condition, so is
+// the whole context of the blocks.
 type estimates struct {
-	calls        *calls
-	layer, timed *op.Node   // of x, [R,·]; of the noise level, [1,E]
-	finite       []*op.Node // outputs that must be finite before they are clamped
+	calls  *calls
+	layer  *op.Node   // of x, [R,·]
+	finite []*op.Node // outputs that must be finite before they are clamped
 }
 
 // With builds the estimate under the prompts of the rows.
 func (e *estimates) With(g *op.Graph, x *op.Node) *op.Node {
 	n := e.calls.network
-	e.share(g, x)
-	return e.estimate(g, x, n.context(g, e.everywhere(g, e.timed), n.conditioned(g, g.Bind(e.calls.chunk.prompts))))
+	return e.estimate(g, x, n.context(g, e.everywhere(g, timedRow), n.conditioned(g, g.Bind(e.calls.chunk.prompts))))
 }
 
 // Without builds the estimate under the null condition.
 func (e *estimates) Without(g *op.Graph, x *op.Node) *op.Node {
-	n := e.calls.network
-	e.share(g, x)
-	var null *op.Node
-	if n.config.Conditional {
-		null = g.Bind(op.NewTensor("null condition", 1, n.config.Embedding))
-	}
-	return e.estimate(g, x, e.everywhere(g, n.context(g, e.timed, null)))
+	return e.estimate(g, x, e.everywhere(g, nullRow))
 }
 
-func (e *estimates) share(g *op.Graph, x *op.Node) {
-	if e.layer == nil {
-		c := e.calls
-		e.layer = c.network.x.Apply(g, g.ColScale(x, g.Bind(c.in)))
-		e.timed = c.network.timed(g, g.Bind(c.t))
-	}
-}
-
-// everywhere repeats a single row for every row of the chunk.
-func (e *estimates) everywhere(g *op.Graph, row *op.Node) *op.Node {
-	return g.Gather(row, g.Bind(e.calls.chunk.first))
+// everywhere repeats a row of the level for every row of the chunk.
+func (e *estimates) everywhere(g *op.Graph, row int) *op.Node {
+	return g.Gather(g.Bind(e.calls.levels.now[row]), g.Bind(e.calls.chunk.first))
 }
 
 // estimate builds D(x; σ) = c_skip·x + c_out·F(c_in·x, ln σ/4) (Karras et al. 2022,
 // equation 7), clamped to [-1,1] if the configuration clamps estimates.
 func (e *estimates) estimate(g *op.Graph, x, context *op.Node) *op.Node {
 	c := e.calls
+	if e.layer == nil {
+		e.layer = c.network.x.Apply(g, g.ColScale(x, g.Bind(c.in)))
+	}
 	f := c.network.body(g, e.layer, context)
 	e.finite = append(e.finite, f)
 	d := g.Add(g.ColScale(x, g.Bind(c.skip)), g.ColScale(f, g.Bind(c.scale)))

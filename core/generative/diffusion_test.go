@@ -312,7 +312,10 @@ func estimator(t *testing.T, c *calls, m blend, prompts []float32) func(x []floa
 	t.Cleanup(func() { p.Close() })
 	return func(x []float32, sigma float64) []float32 {
 		copy(memory.x.Data, x)
-		c.at(sigma)
+		if err := c.embed([]float64{sigma}); err != nil {
+			t.Fatal(err)
+		}
+		c.at(0, sigma)
 		if err := p.Run(0); err != nil {
 			t.Fatal(err)
 		}

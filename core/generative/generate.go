@@ -70,6 +70,9 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation,
 	set(memory.omega, guided.Guidance)
 	g.sampler = newSampler(d.config, knobs, memory)
 	g.sampler.at, g.sampler.noise, g.sampler.generation = d.calls.at, d.calls.noise, occasion
+	if err := d.calls.embed(g.sampler.sigmas()); err != nil {
+		return nil, err
+	}
 	for p, mixing := range d.config.blends(guided) {
 		if g.sampler.programs[p], err = d.calls.programs.Of(evaluation{part(p), mixing}); err != nil {
 			return nil, err

@@ -144,6 +144,21 @@ func (n *network) context(g *op.Graph, timed, conditioned *op.Node) *op.Node {
 	return n.embedding.Apply(g, timed)
 }
 
+// The rows that levels builds.
+const (
+	timedRow = iota // the embedding, [E]
+	nullRow         // the context under the null condition
+)
+
+// levels builds the rows of noise levels of which timed [B,E] is the embedding.
+func (n *network) levels(g *op.Graph, timed *op.Node) []*op.Node {
+	var null *op.Node
+	if n.config.Conditional {
+		null = g.Bind(op.NewTensor("null condition", timed.Shape()[0], n.config.Embedding))
+	}
+	return []*op.Node{timedRow: timed, nullRow: n.context(g, timed, null)}
+}
+
 // body builds F from the layer of x and the context.
 func (n *network) body(g *op.Graph, x, context *op.Node) *op.Node {
 	var h *op.Node

@@ -17,8 +17,8 @@ type sampler struct {
 	sChurn     float64
 	levels     []float64 // σ_0 > … > σ_{N−1} > σ_N = 0
 	chunk      *chunk
-	programs   [2]*plan.Program    // by part
-	at         func(sigma float64) // sets the noise level of the denoiser
+	programs   [2]*plan.Program                    // by part
+	at         func(evaluation int, sigma float64) // sets the noise level of the denoiser
 	noise      rng.Stream
 	generation uint64 // indexes the noise
 
@@ -64,15 +64,26 @@ func (s *sampler) advance() error {
 	return s.predict()
 }
 
-// raised returns σ̂ of the present level.
-func (s *sampler) raised() float64 {
-	sigma := s.levels[s.level]
+// sigmas returns the noise levels of all evaluations of a sample, in order.
+func (s *sampler) sigmas() []float64 {
+	all := make([]float64, s.calls())
+	for i := range all {
+		if all[i] = s.levels[i/2+i%2]; i%2 == 0 {
+			all[i] = s.raised(i / 2)
+		}
+	}
+	return all
+}
+
+// raised returns σ̂ of a level.
+func (s *sampler) raised(level int) float64 {
+	sigma := s.levels[level]
 	return sigma * (1 + churn(s.config, sigma, s.sChurn, len(s.levels)-1))
 }
 
 // predict raises the noise to σ̂ and takes an Euler step to the next level.
 func (s *sampler) predict() error {
-	sigma, raised, next := s.levels[s.level], s.raised(), s.levels[s.level+1]
+	sigma, raised, next := s.levels[s.level], s.raised(s.level), s.levels[s.level+1]
 	s.chunk.items.Idle = raised == sigma
 	set(s.chunk.raise, math.Sqrt(raised*raised-sigma*sigma)*s.config.SNoise)
 	set(s.chunk.stride, next-raised)
@@ -90,7 +101,7 @@ func (s *sampler) predict() error {
 // correct repeats the step with the mean of the slopes at both of its ends.
 func (s *sampler) correct() error {
 	next := s.levels[s.level+1]
-	set(s.chunk.stride, (next-s.raised())/2)
+	set(s.chunk.stride, (next-s.raised(s.level))/2)
 	if err := s.evaluate(correction, next); err != nil {
 		return err
 	}
@@ -101,7 +112,7 @@ func (s *sampler) correct() error {
 
 func (s *sampler) evaluate(p part, sigma float64) error {
 	set(s.chunk.inverse, 1/sigma)
-	s.at(sigma)
+	s.at(s.made(), sigma)
 	return s.programs[p].Run(noiseOccasion(s.generation, s.level))
 }
 

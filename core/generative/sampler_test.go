@@ -42,7 +42,7 @@ func samplerOf(t *testing.T, knobs GenKnobs, rows, width int, a affine, sigmas *
 	s := newSampler(Default(), knobs, memory)
 	s.noise = rng.New(5, "sampler test")
 	d := live{a, op.NewTensor("keep", width), op.NewTensor("give", width)}
-	s.at = func(sigma float64) {
+	s.at = func(_ int, sigma float64) {
 		*sigmas = append(*sigmas, sigma)
 		set(d.k, a.keep(sigma))
 		set(d.b, a.give(sigma))
@@ -169,6 +169,9 @@ func TestSamplerEvaluations(t *testing.T) {
 			want *= 1 + churn(s.config, want, 80, 128)
 		}
 		near(t, "σ", sigma, want, 1e-12)
+	}
+	if !slices.Equal(sigmas, s.sigmas()) {
+		t.Error("the sampler foretells other noise levels than it evaluates at")
 	}
 }
 
