@@ -14,7 +14,7 @@ import (
 // chunk, and one program for each kind of evaluation that generations with chunks
 // of that size have needed.
 type calls struct {
-	network *network
+	network *separated
 	width   int
 	device  device.Device
 	noise   rng.Stream // of the sampler
@@ -30,16 +30,19 @@ type calls struct {
 
 func newCalls(n *network, width int, noise rng.Stream, dev device.Device) *calls {
 	c := &calls{
-		network: n, width: width, device: dev, noise: noise, frame: newFrame(n.config, "served", width),
+		network: newSeparated(n), width: width, device: dev, noise: noise, frame: newFrame(n.config, "served", width),
 		in: op.NewTensor("c_in", width), skip: op.NewTensor("c_skip", width), scale: op.NewTensor("c_out", width),
 	}
 	c.programs.Compile = c.compile
 	return c
 }
 
-// serve sets the coordinates of the served network.
+// serve takes the served network as it is now, with its coordinates.
 func (c *calls) serve(at coordinates) error {
 	c.spread = at.spread
+	if err := c.network.set(c.device); err != nil {
+		return err
+	}
 	return c.frame.set(c.device, at)
 }
 
@@ -55,7 +58,7 @@ func (c *calls) embed(sigmas []float64) error {
 // ready compiles what does not depend on the rows of a chunk.
 func (c *calls) ready() (err error) {
 	if c.levels == nil {
-		c.levels, err = newLevels(c.network, c.device, c.network.levels)
+		c.levels, err = newLevels(c.network, c.device)
 	}
 	return err
 }
@@ -76,14 +79,30 @@ func (c *calls) of(rows int) (*chunk, error) {
 	}
 	if c.chunk == nil || c.chunk.rows != rows {
 		c.drop()
-		c.chunk = newChunk(rows, c.width)
-		return c.chunk, plan.Push(c.device, c.chunk.first)
+		c.chunk = newChunk(rows, c.width, c.network.prompts())
 	}
 	return c.chunk, nil
 }
 
+// prompt makes of the chunk's prompts what evaluations with these blends need.
+func (c *calls) prompt(blends [2]blend) error {
+	if blends == unprompted {
+		return nil
+	}
+	p, err := c.programs.Of(evaluation{part: asking})
+	if err != nil {
+		return err
+	}
+	return p.Run(0)
+}
+
 // compile compiles an evaluation for the present chunk.
 func (c *calls) compile(e evaluation) (*plan.Program, error) {
+	if e.part == asking {
+		return plan.Build("prompts", c.device, func(g *op.Graph) plan.Spec {
+			return plan.Spec{Lerps: []plan.Lerp{{Dst: c.chunk.prompted, Node: c.network.prompted(g, g.Bind(c.chunk.prompts))}}}
+		})
+	}
 	var spec plan.Spec
 	g, err := op.Build(fmt.Sprintf("denoiser call of %d rows", c.chunk.rows), func(g *op.Graph) {
 		d := &estimates{calls: c}
@@ -111,9 +130,7 @@ func (c *calls) Close() error {
 }
 
 // estimates builds the estimates of the served network for the rows of a chunk into
-// one graph. Both estimates share the layer of x and the embedding of the noise level. All
-// rows have the same noise level, so the embedding is a single row; for the null condition, so is
-// the whole context of the blocks.
+// one graph. Both estimates share the layer of x.
 type estimates struct {
 	calls  *calls
 	layer  *op.Node   // of x, [R,·]
@@ -122,28 +139,20 @@ type estimates struct {
 
 // With builds the estimate under the prompts of the rows.
 func (e *estimates) With(g *op.Graph, x *op.Node) *op.Node {
-	n := e.calls.network
-	return e.estimate(g, x, n.context(g, e.everywhere(g, timedRow), n.conditioned(g, g.Bind(e.calls.chunk.prompts))))
+	return e.estimate(g, x, g.Bind(e.calls.chunk.prompted))
 }
 
 // Without builds the estimate under the null condition.
-func (e *estimates) Without(g *op.Graph, x *op.Node) *op.Node {
-	return e.estimate(g, x, e.everywhere(g, nullRow))
-}
-
-// everywhere repeats a row of the level for every row of the chunk.
-func (e *estimates) everywhere(g *op.Graph, row int) *op.Node {
-	return g.Gather(g.Bind(e.calls.levels.now[row]), g.Bind(e.calls.chunk.first))
-}
+func (e *estimates) Without(g *op.Graph, x *op.Node) *op.Node { return e.estimate(g, x, nil) }
 
 // estimate builds D(x; σ) = c_skip·x + c_out·F(c_in·x, ln σ/4) (Karras et al. 2022,
 // equation 7), clamped to [-1,1] if the configuration clamps estimates.
-func (e *estimates) estimate(g *op.Graph, x, context *op.Node) *op.Node {
+func (e *estimates) estimate(g *op.Graph, x, prompted *op.Node) *op.Node {
 	c := e.calls
 	if e.layer == nil {
 		e.layer = c.network.x.Apply(g, g.ColScale(x, g.Bind(c.in)))
 	}
-	f := c.network.body(g, e.layer, context)
+	f := c.network.apply(g, e.layer, g.Bind(c.levels.now), prompted)
 	e.finite = append(e.finite, f)
 	d := g.Add(g.ColScale(x, g.Bind(c.skip)), g.ColScale(f, g.Bind(c.scale)))
 	if c.network.config.clamps() {

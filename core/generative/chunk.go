@@ -22,34 +22,37 @@ type chunk struct {
 	stride  *op.Tensor // [D], σ_{level+1} − σ̂; half of it while correcting
 	omega   *op.Tensor // [D], ω
 
-	prompts *op.Tensor // [R,1], the condition of each row
-	first   *op.Tensor // [R,1], zeros: the index of a row that all rows share
+	prompts  *op.Tensor // [R,1], the condition of each row
+	prompted *op.Tensor // [R,·], what the network makes of it
 
 	items plan.Items // of the churn's noise
 }
 
-func newChunk(rows, width int) *chunk {
+// newChunk returns a chunk for vectors of that width, and for a network that makes so many numbers of a
+// prompt.
+func newChunk(rows, width, prompts int) *chunk {
 	matrix := func(name string) *op.Tensor { return op.NewTensor(name, rows, width) }
 	vector := func(name string) *op.Tensor { return op.NewTensor(name, width) }
 	return &chunk{
 		rows: rows, width: width, x: matrix("x"), hat: matrix("x̂"), slope: matrix("slope"), noise: matrix("noise"),
 		raise: vector("raise"), inverse: vector("1/σ"), stride: vector("stride"), omega: vector("ω"),
-		prompts: op.NewTensor("prompts", rows, 1), first: op.NewTensor("first", rows, 1),
+		prompts: op.NewTensor("prompts", rows, 1), prompted: op.NewTensor("prompted", rows, prompts),
 	}
 }
 
 // begin makes the chunk hold the samples from first on.
 func (c *chunk) begin(first int) { c.items.First = uint64(first * c.width) }
 
-// part is one of the two evaluations of a Heun step.
+// part is one of the two evaluations of a Heun step, or what comes before the first one.
 type part int
 
 const (
 	prediction part = iota
 	correction
+	asking // makes of the prompts what evaluations need
 )
 
-// evaluation identifies a program of a chunk.
+// evaluation identifies a program of a chunk: asking has no blend.
 type evaluation struct {
 	part  part
 	blend blend

@@ -54,7 +54,7 @@ func (l labelled) Without(g *op.Graph, x *op.Node) *op.Node {
 func (l labelled) share(t *testing.T, c Config, knobs GenKnobs) (share float64) {
 	t.Helper()
 	const rows = 2000
-	memory := newChunk(rows, 2)
+	memory := newChunk(rows, 2, 0)
 	set(memory.omega, knobs.Guidance)
 	s := newSampler(c, knobs, memory)
 	s.noise, s.at = rng.New(5, "corrector test"), func(_ int, sigma float64) { l.at(sigma) }

@@ -55,6 +55,9 @@ const (
 	both
 )
 
+// unprompted are the blends of a generation that reads no prompts.
+var unprompted = [2]blend{withoutPrompt, withoutPrompt}
+
 // blending returns the blend of a strength.
 func blending(omega float64) blend {
 	switch omega {

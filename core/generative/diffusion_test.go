@@ -298,6 +298,9 @@ func estimator(t *testing.T, c *calls, m blend, prompts []float32) func(x []floa
 		t.Fatal(err)
 	}
 	copy(memory.prompts.Data, prompts)
+	if err := c.prompt([2]blend{m, m}); err != nil {
+		t.Fatal(err)
+	}
 	var out *op.Node
 	g, err := op.Build("estimate", func(g *op.Graph) {
 		out = m.of(&estimates{calls: c}, memory.omega).Denoise(g, g.Bind(memory.x))

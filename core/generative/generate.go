@@ -13,6 +13,7 @@ type generation struct {
 	knobs    GenKnobs
 	occasion uint64
 	prompts  []float32 // the conditions to sample from; nil: without condition
+	blends   [2]blend  // of the estimates, by part
 
 	first   int // samples in finished chunks
 	rows    int // samples of a chunk; the last chunk may need fewer
@@ -73,7 +74,8 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation,
 	if err := d.calls.embed(g.sampler.sigmas()); err != nil {
 		return nil, err
 	}
-	for p, mixing := range d.config.blends(guided) {
+	g.blends = d.config.blends(guided)
+	for p, mixing := range g.blends {
 		if g.sampler.programs[p], err = d.calls.programs.Of(evaluation{part(p), mixing}); err != nil {
 			return nil, err
 		}
@@ -107,7 +109,7 @@ func (d *Diffusion) address(g *generation) error {
 	for i := range memory.prompts.Data {
 		memory.prompts.Data[i] = prompt(g.prompts, s, g.occasion, g.first+i)
 	}
-	return plan.Push(d.calls.device, memory.prompts)
+	return d.calls.prompt(g.blends)
 }
 
 func (d *Diffusion) promptStream() rng.Stream { return d.stream.Sub("prompts") }

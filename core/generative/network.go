@@ -144,21 +144,6 @@ func (n *network) context(g *op.Graph, timed, conditioned *op.Node) *op.Node {
 	return n.embedding.Apply(g, timed)
 }
 
-// The rows that levels builds.
-const (
-	timedRow = iota // the embedding, [E]
-	nullRow         // the context under the null condition
-)
-
-// levels builds the rows of noise levels of which timed [B,E] is the embedding.
-func (n *network) levels(g *op.Graph, timed *op.Node) []*op.Node {
-	var null *op.Node
-	if n.config.Conditional {
-		null = g.Bind(op.NewTensor("null condition", timed.Shape()[0], n.config.Embedding))
-	}
-	return []*op.Node{timedRow: timed, nullRow: n.context(g, timed, null)}
-}
-
 // body builds F from the layer of x and the context.
 func (n *network) body(g *op.Graph, x, context *op.Node) *op.Node {
 	var h *op.Node
@@ -167,6 +152,11 @@ func (n *network) body(g *op.Graph, x, context *op.Node) *op.Node {
 	} else {
 		h = g.Concat(x, context)
 	}
+	return n.trunk(g, h)
+}
+
+// trunk builds F from the operand h [B,W] of the blocks.
+func (n *network) trunk(g *op.Graph, h *op.Node) *op.Node {
 	act := activation(n.config.Activation)
 	for _, block := range n.blocks {
 		h = g.Add(h, block.Apply(g, act(g, h)))

@@ -49,13 +49,19 @@ func shrink(chunk *int, compile func(chunk int) error) error {
 	}
 }
 
-// prepare compiles both evaluations of a Heun step for chunks with that number of rows.
+// prepare compiles both evaluations of a Heun step, and what comes before, for chunks with that number of rows.
 func (c *calls) prepare(config Config, knobs GenKnobs, rows int) (*chunk, error) {
 	memory, err := c.of(rows)
 	if err != nil {
 		return nil, err
 	}
-	for p, mixing := range config.blends(knobs) {
+	blends := config.blends(knobs)
+	if blends != unprompted {
+		if _, err := c.programs.Of(evaluation{part: asking}); err != nil {
+			return nil, err
+		}
+	}
+	for p, mixing := range blends {
 		if _, err := c.programs.Of(evaluation{part(p), mixing}); err != nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func (d live) Denoise(g *op.Graph, x *op.Node) *op.Node {
 // noise levels of the evaluations.
 func samplerOf(t *testing.T, knobs GenKnobs, rows, width int, a affine, sigmas *[]float64) *sampler {
 	t.Helper()
-	memory := newChunk(rows, width)
+	memory := newChunk(rows, width, 0)
 	s := newSampler(Default(), knobs, memory)
 	s.noise = rng.New(5, "sampler test")
 	d := live{a, op.NewTensor("keep", width), op.NewTensor("give", width)}
