@@ -280,6 +280,7 @@ const (
 	Keep                          // In dy a b: dy where a ≤ b, with I[0] = 1 where a < b, else 0
 	ColScale                      // In x s: s holds [1,N,C]
 	ColAdd                        // In x b: b holds [1,N,C]
+	AddColumns                    // In a b: b added to columns of a from I[0] on
 	Members                       // In x: repeated for I[0] members
 	SumMembers                    // In x
 	SplitColumns                  // In x: at each of I[1] places, columns i·C to (i+1)·C as member i of N
@@ -340,7 +341,7 @@ var codeNames = [Codes]string{
 	"exp", "log", "square", "sqrt", "softplus", "softplus grad", "sigmoid", "sigmoid grad",
 	"symlog", "symlog grad", "symexp", "symexp grad", "signed sqrt", "clamp", "clamp grad",
 	"minimum", "maximum", "div", "keep",
-	"column scale", "column add", "members", "sum members", "split columns", "join members", "sum columns", "spread columns", "sum", "sum grad",
+	"column scale", "column add", "add columns", "members", "sum members", "split columns", "join members", "sum columns", "spread columns", "sum", "sum grad",
 	"bce", "bce grad", "gaussian kl", "gaussian kl grad", "gather", "gather grad",
 	"layer norm", "layer norm dx", "layer norm dγ", "rms norm", "rms norm dx", "rms norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
 	"softmax", "softmax grad", "group softmax", "group softmax grad", "group sample",

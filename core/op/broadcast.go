@@ -2,6 +2,7 @@ package op
 
 import (
 	"errors"
+	"fmt"
 
 	"gorgonia.org/tensor"
 )
@@ -13,6 +14,11 @@ func (g *Graph) ColScale(x, s *Node) *Node { return g.apply(ColScale, Attr{}, x,
 
 // ColAdd adds b[j] to column j of x; b is [C], or [N,C] for x [N,B,C].
 func (g *Graph) ColAdd(x, b *Node) *Node { return g.apply(ColAdd, Attr{}, x, b) }
+
+// AddColumns adds b [B,c] or [N,B,c] to the columns of a, [B,C] or [N,B,C], from column from on.
+func (g *Graph) AddColumns(a, b *Node, from int) *Node {
+	return g.apply(AddColumns, Attr{I: [2]int{from}}, a, b)
+}
 
 // Members repeats x n times along a new leading dimension; its gradient is the sum over that
 // dimension.
@@ -71,6 +77,7 @@ func (g *Graph) Mean(x *Node) *Node { return g.Sum(x, float64(x.Shape().TotalSiz
 
 func init() {
 	columnRules()
+	addColumnsRule()
 	memberRules()
 	splitRules()
 	reductionRules()
@@ -88,6 +95,32 @@ func columnRules() {
 	rules[ColAdd] = rule{name: "ColAdd", wrt: []bool{true, true}, shape: shape,
 		do32: byColumn(func(x, s float32) float32 { return x + s }), do64: byColumn(func(x, s float64) float64 { return x + s }),
 		grad: func(d derivation) []*Node { return []*Node{d.dout, d.apply(ColSum, Attr{}, d.dout)} }}
+}
+
+func addColumnsRule() {
+	rules[AddColumns] = rule{name: "AddColumns", wrt: []bool{true, true},
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			x, y := in[0], in[1]
+			last := len(x) - 1
+			if matrix(x) != nil || len(y) != len(x) || !y[:last].Eq(x[:last]) || a.I[0] < 0 || a.I[0]+y[last] > x[last] {
+				return nil, fmt.Errorf("want [B,C] or [N,B,C], and as many rows of columns that end there, from column %d on", a.I[0])
+			}
+			return x.Clone(), nil
+		}, do32: addColumns[float32], do64: addColumns[float64],
+		grad: func(d derivation) []*Node {
+			b := d.in[1].Shape()
+			from := d.attr.I[0]
+			return []*Node{d.dout, d.apply(Slice, Attr{I: [2]int{from, from + b[len(b)-1]}}, d.dout)}
+		}}
+}
+
+func addColumns[T float](c call[T]) {
+	_, _, cols := dims(c.ins[0])
+	_, _, narrow := dims(c.ins[1])
+	copy(c.out, c.in[0])
+	for i, x := range c.in[1] {
+		c.out[i/narrow*cols+c.a.I[0]+i%narrow] += x
+	}
 }
 
 // byColumn combines each element with the number that its member has for the element's column.

@@ -86,6 +86,7 @@ const (
 	Keep                                 // dy a b
 	ColScale                             // x s
 	ColAdd                               // x b
+	AddColumns                           // a b
 	Members                              // x
 	SumMembers                           // x
 	SplitColumns                         // x

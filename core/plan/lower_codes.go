@@ -12,7 +12,7 @@ func init() {
 		op.SymlogGrad: device.SymlogGrad, op.Symexp: device.Symexp, op.SymexpGrad: device.SymexpGrad, op.SignedSqrt: device.SignedSqrt,
 		op.Clamp: device.Clamp, op.ClampGrad: device.ClampGrad, op.Minimum: device.Minimum, op.Maximum: device.Maximum,
 		op.Div: device.Div, op.Keep: device.Keep, op.ColScale: device.ColScale,
-		op.ColAdd: device.ColAdd, op.Members: device.Members, op.SumMembers: device.SumMembers, op.SumColumns: device.SumColumns,
+		op.ColAdd: device.ColAdd, op.AddColumns: device.AddColumns, op.Members: device.Members, op.SumMembers: device.SumMembers, op.SumColumns: device.SumColumns,
 		op.SpreadColumns: device.SpreadColumns, op.Sum: device.Sum, op.SumGrad: device.SumGrad,
 		op.BCE: device.BCE, op.BCEGrad: device.BCEGrad, op.GaussianKL: device.GaussianKL,
 		op.GaussianKLGrad: device.GaussianKLGrad, op.Gather: device.Gather,

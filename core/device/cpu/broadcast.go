@@ -8,6 +8,7 @@ import (
 func init() {
 	lowerings[device.ColScale] = byColumn((*kernel.Family).Mul)
 	lowerings[device.ColAdd] = byColumn((*kernel.Family).Add)
+	lowerings[device.AddColumns] = addColumns
 	lowerings[device.Members] = members
 	lowerings[device.SumMembers] = sumMembers
 	lowerings[device.SplitColumns] = splitColumns
@@ -46,6 +47,29 @@ func byColumn(f func(k *kernel.Family, dst, a, b []float32)) lowering {
 				f(c.k, y[i*cols:(i+1)*cols], x[i*cols:(i+1)*cols], s[column:column+cols])
 			}
 		})
+	}
+}
+
+func addColumns(c *compiler, in device.Instr) {
+	a, y := c.data[in.In[0]], c.data[in.Out]
+	_, _, cols := c.shape(in.Out)
+	add := c.columnsAdded(in.In[1], in.I[0], in.Out)
+	c.perRow(in, in.Out, nil, func(lo, hi int) {
+		copy(y[lo*cols:hi*cols], a[lo*cols:])
+		add(y, lo, hi)
+	})
+}
+
+// columnsAdded returns what adds b to columns from column from on of rows lo to hi, over all members, of y.
+func (c *compiler) columnsAdded(b device.Ref, from int, like device.Ref) func(y []float32, lo, hi int) {
+	x := c.data[b]
+	_, _, narrow := c.shape(b)
+	_, _, cols := c.shape(like)
+	return func(y []float32, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := y[i*cols+from : i*cols+from+narrow]
+			c.k.Add(to, to, x[i*narrow:(i+1)*narrow])
+		}
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 //
 //   - an addition to a layer's result becomes the start of the layer's sums:
 //     operand 3 of Linear;
+//   - an addition to some of a layer's columns is made while a share's rows are still in the caches:
+//     Mask of Linear, from column I[1] on;
 //   - an activation that only layers read is applied as they read their
 //     operand: I[0] of Linear, a Code;
 //   - a multiple of something that is added to the gradient of weights is added as the gradient is
@@ -34,6 +36,8 @@ func fused(p *device.Program, divides func(w device.Ref, rows int) bool) (q *dev
 		case device.Add:
 			f.addition(i)
 			f.decay(i)
+		case device.AddColumns:
+			f.additionOfColumns(i)
 		case device.ReLU, device.Tanh, device.SiLU, device.Mish, device.ELU:
 			f.activation(i)
 		}
@@ -103,6 +107,23 @@ func (f *fusion) addition(i int) {
 		f.into[at] = i
 		return
 	}
+}
+
+// additionOfColumns moves an addition to some columns into the layer that makes them, if nothing else reads
+// its result.
+func (f *fusion) additionOfColumns(i int) {
+	add := f.p.Instrs[i]
+	at := f.maker(add.In[0], i)
+	if at < 0 {
+		return
+	}
+	layer := f.p.Instrs[at]
+	if !f.layer(layer) || layer.ReLU || layer.Mask != device.None || f.users[layer.Out] != 1 || f.divides(layer.In[1], f.p.Buffers[layer.Out].Rows) {
+		return
+	}
+	layer.Mask, layer.I[1], layer.Out = add.In[1], add.I[0], add.Out
+	f.p.Instrs[at], f.p.Instrs[i] = nop, layer
+	f.into[at] = i
 }
 
 // decay moves the addition of a multiple of a buffer, as of the weights themselves, into the gradient
@@ -222,6 +243,9 @@ func name(in device.Instr) string {
 	}
 	if in.Code == device.Linear && len(in.In) > 3 {
 		what += " + add"
+	}
+	if in.Code == device.Linear && in.Mask != device.None {
+		what += " + add columns"
 	}
 	return what
 }

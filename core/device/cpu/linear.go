@@ -41,10 +41,14 @@ func linear(c *compiler, in device.Instr) {
 		c.linearColumns(in, l)
 		return
 	}
-	epilogue := c.epilogue(in)
+	epilogue, add := c.epilogue(in), func(y []float32, lo, hi int) {}
+	if in.Mask != device.None {
+		add = c.columnsAdded(in.Mask, in.I[1], in.Out)
+	}
 	part := func(e, lo, hi int) {
 		at := (e*l.rows + lo) * l.out
 		c.member(l, epilogue(e, 0, l.out, at), l.x(x, e, lo), w[e*l.in*l.out:], y[at:], hi-lo)
+		add(y, e*l.rows+lo, e*l.rows+hi)
 	}
 	if byMember(members) {
 		c.eachMember(in, members, func(e int) { part(e, 0, l.rows) })

@@ -114,6 +114,13 @@ func columns() []Case {
 		}},
 		{Name: "ColScale", Empty: true, Build: func(d *Builder) *op.Node { return d.ColScale(d.X(), d.Param("s", Normal, d.Lead(d.C)...)) }},
 		{Name: "ColAdd", Empty: true, Build: func(d *Builder) *op.Node { return d.ColAdd(d.X(), d.Param("s", Normal, d.Lead(d.C)...)) }},
+		{Name: "AddColumns", Empty: true, Build: func(d *Builder) *op.Node {
+			return d.AddColumns(d.Param("a", Normal, d.Rows(d.C+3)...), d.Param("b", Normal, d.Rows(d.C)...), 2)
+		}},
+		{Name: "columns added to a layer", Empty: true, Build: func(d *Builder) *op.Node {
+			y := d.Linear(d.X(), d.Given("w", Normal, d.Lead(d.C, 60)...), d.Given("b", Normal, d.Lead(60)...))
+			return d.AddColumns(d.Add(d.Given("from", Normal, d.Rows(60)...), y), d.Given("to", Normal, d.Rows(20)...), 40)
+		}},
 		{Name: "Concat", Empty: true, Build: func(d *Builder) *op.Node {
 			x, y := d.X(), d.Param("y", Normal, d.Rows(3)...)
 			return d.Slice(d.Concat(x, y, x), 1, d.C+3)

@@ -11,6 +11,11 @@ func init() {
 	lowerings[device.RowScale] = rowScale
 	lowerings[device.ColScale] = byColumn("col_scale")
 	lowerings[device.ColAdd] = byColumn("col_add")
+	lowerings[device.AddColumns] = func(b *builder) error {
+		_, _, cols := b.shape(b.in.Out)
+		_, _, narrow := b.shape(b.in.In[1])
+		return b.counted("add_columns", b.size(b.in.Out), b.operands(), uint32(b.in.I[0]), uint32(narrow), uint32(cols))
+	}
 	lowerings[device.Members] = func(b *builder) error { return b.repeat(1) }
 	lowerings[device.BroadcastMembers] = func(b *builder) error {
 		members, _, _ := b.shape(b.in.Out)

@@ -22,6 +22,14 @@ KERNEL void col_add(float *out, const float *x, const float *b, u32 cols, u32 me
   for (u32 i = first(); i < n; i += stride()) out[i] = x[i] + b[i / member * cols + i % cols];
 }
 
+// narrow columns, added to those of x from column at on
+KERNEL void add_columns(float *out, const float *x, const float *b, u32 at, u32 narrow, u32 cols, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) {
+    u32 j = i % cols - at;
+    out[i] = j < narrow ? x[i] + b[i / cols * narrow + j] : x[i];
+  }
+}
+
 // x over and over, divided by a number
 KERNEL void repeat(float *out, const float *x, float divisor, u32 count, u32 n) {
   for (u32 i = first(); i < n; i += stride()) out[i] = x[i % count] / divisor;
