@@ -47,7 +47,8 @@
 // operands have to lie in shared memory in a certain way: kernels of their own round and lay out
 // both operands, and one kernel multiplies what they made, whatever the layout was (packed.go,
 // cu/warpgroup.h); or, for products of few rows, the kernel does that on the way (cu/direct.h). A
-// product may write its result as the packed operand of the next one.
+// product may write its result as the packed operand of the next one, and a row that is added to an
+// operand, or multiplied by it, and a function of that need no pass of their own (precede.go).
 //
 // Gradients that only the optimiser reads come last in a program (Arrange). Large ones of weights of layers of one shape are
 // one product of several members, whose operands the device lays out one after the other (Segment.Stacks); small ones are one launch

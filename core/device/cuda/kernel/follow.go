@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"slices"
 
 	"pgrlab/core/device"
 )
@@ -20,6 +21,21 @@ type following struct {
 type followed struct {
 	step         uint64
 	operand, out any
+	some         columns // of the result that the operand has
+}
+
+// columns are some columns of a matrix of all columns, whole vectors; none: all of them.
+type columns struct{ from, cols, all int }
+
+// someOf returns the columns to which AddColumns adds, if a kernel can add them.
+func someOf(p *device.Program, in device.Instr) (some columns, ok bool) {
+	some = columns{in.I[0], p.Buffers[in.In[1]].Cols, p.Buffers[in.Out].Cols}
+	return some, p.Buffers[in.Out].Members == 1 && some.cols > 0 && some.cols%4 == 0 && some.from%4 == 0 && some.all < 1<<16
+}
+
+// some reports whether an operand has some columns only, which only packed and direct tiles know.
+func (f *following) some() bool {
+	return f != nil && slices.ContainsFunc(f.steps, func(s followed) bool { return s.some.cols > 0 })
 }
 
 // The steps, in the order of cu/after.h.
@@ -41,7 +57,7 @@ const (
 
 // followers lists the instructions that can follow, acting on their first operand.
 var followers = map[device.Code]uint64{
-	device.Add: afterAdd, device.Sub: afterSub, device.Mul: afterMul,
+	device.AddColumns: afterAdd, device.Add: afterAdd, device.Sub: afterSub, device.Mul: afterMul,
 	device.ReLU: afterReLU, device.SiLU: afterSiLU, device.Mish: afterMish, device.ELU: afterELU, device.Tanh: afterTanh,
 	device.ReLUGrad: afterReLUGrad, device.SiLUGrad: afterSiLUGrad, device.MishGrad: afterMishGrad,
 	device.ELUGrad: afterELUGrad, device.TanhGrad: afterTanhGrad,
@@ -68,7 +84,11 @@ func (f *following) table(from int) any {
 	}
 	t := Table{uint64(len(f.steps)) | uint64(f.packed)<<32, shifted(f.own, from)}
 	for _, s := range f.steps {
-		t = append(t, s.step, shifted(s.operand, from), shifted(s.out, from))
+		step, operand := s.step, from
+		if s.some.cols > 0 {
+			step, operand = step|uint64(s.some.from)<<32|uint64(s.some.cols)<<48, from/s.some.all*s.some.cols
+		}
+		t = append(t, step, shifted(s.operand, operand), shifted(s.out, from))
 	}
 	return t
 }
@@ -85,44 +105,64 @@ func shifted(a any, by int) any {
 // result and on nothing else that they make. last is the last of these instructions, or i if there
 // is none, or if together they are fewer than t.Chain.
 func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) {
-	in := p.Instrs[i]
+	if !follows(p.Instrs[i]) {
+		return Recipe{}, i
+	}
+	for _, whole := range []bool{false, true} {
+		f, result, last := u.following(p, i, whole)
+		if len(f.steps) == 0 || 1+len(f.steps) < t.Chain {
+			return Recipe{}, i
+		}
+		if r, ok := u.whole(p, i, t, nil, f, result, last); ok {
+			return r, last
+		}
+	}
+	return Recipe{}, i
+}
+
+// follows reports whether an instruction is a product that others may follow.
+func follows(in device.Instr) bool {
 	switch in.Code {
 	case device.Linear, device.LinearAt, device.LinearJoined, device.LinearDX, device.LinearDXPart:
-	default:
-		return Recipe{}, i
+		return true
 	}
-	f, result, last := u.following(p, i)
-	if len(f.steps) == 0 || 1+len(f.steps) < t.Chain {
-		return Recipe{}, i
-	}
+	return false
+}
+
+// whole returns the recipe of product i with what comes before it and what follows up to last, which
+// makes result; false if there is no kernel for that.
+func (u *users) whole(p *device.Program, i int, t Target, before *preceding, f *following, result device.Ref, last int) (r Recipe, ok bool) {
 	lower := func() *builder {
-		b := &builder{program: p, in: in, target: t, after: f, packings: u.packings}
-		if err := lowerings[in.Code](b); err != nil || !b.followed {
+		b := &builder{program: p, in: p.Instrs[i], target: t, before: before, packings: u.packings}
+		if len(f.steps) > 0 {
+			b.after = f
+		}
+		if err := lowerings[b.in.Code](b); err != nil || !b.followed {
 			return nil
 		}
 		return b
 	}
 	b := lower()
 	if b == nil {
-		return Recipe{}, i
+		return Recipe{}, false
 	}
-	if rows, ok := u.reader(p, last, result, t); ok && b.division.wholly(rows) {
+	if rows, ok := u.reader(p, last, result, t); ok && len(f.steps) > 0 && b.division.wholly(rows) {
 		f.packed, u.packings[result] = rows, true
 		b = lower()
 	}
-	return b.recipe, last
+	return b.recipe, true
 }
 
-// following collects the instructions after product i that work on its result; result is that of
-// the last of them.
-func (u *users) following(p *device.Program, i int) (f *following, result device.Ref, last int) {
+// following collects the instructions after product i that work on its result, all of it if so asked;
+// result is that of the last of them.
+func (u *users) following(p *device.Program, i int, whole bool) (f *following, result device.Ref, last int) {
 	result = p.Instrs[i].Out
 	f = &following{own: at(result, 0)}
 	made := map[any]bool{memoryOf(p, result): true}
 	for last = i; last+1 < len(p.Instrs) && len(f.steps) < longestFollowing; last++ {
 		next := p.Instrs[last+1]
-		operand, ok := u.follower(p, next, result, made)
-		if !ok {
+		step, ok := u.follower(p, next, result, made)
+		if !ok || whole && step.some.cols > 0 {
 			break
 		}
 		if u.only(result) { // read by this instruction alone
@@ -132,30 +172,37 @@ func (u *users) following(p *device.Program, i int) (f *following, result device
 				f.steps[len(f.steps)-1].out = absent
 			}
 		}
-		f.steps = append(f.steps, followed{followers[next.Code], operand, at(next.Out, 0)})
+		f.steps = append(f.steps, step)
 		result = next.Out
 		made[memoryOf(p, result)] = true
 	}
 	return f, result, last
 }
 
-// follower reports whether an instruction works on a result, in the result's shape, and on nothing
-// else that is made in the same group; operand is what else it reads.
-func (u *users) follower(p *device.Program, in device.Instr, result device.Ref, made map[any]bool) (operand any, ok bool) {
-	if _, follows := followers[in.Code]; !follows || shapeOf(p, in.Out) != shapeOf(p, result) || made[memoryOf(p, in.Out)] {
-		return nil, false
+// follower returns an instruction as a step, if it works on a result, in the result's shape, and on nothing
+// else that is made in the same group.
+func (u *users) follower(p *device.Program, in device.Instr, result device.Ref, made map[any]bool) (s followed, ok bool) {
+	code, follows := followers[in.Code]
+	if !follows || shapeOf(p, in.Out) != shapeOf(p, result) || made[memoryOf(p, in.Out)] {
+		return s, false
 	}
+	s = followed{step: code, operand: absent, out: at(in.Out, 0)}
 	if len(in.In) == 1 {
-		return absent, in.In[0] == result
+		return s, in.In[0] == result
 	}
 	first, second := in.In[0], in.In[1]
 	if in.Code == device.Add && second == result {
 		first, second = second, first
 	}
-	if first != result || made[memoryOf(p, second)] || shapeOf(p, second) != shapeOf(p, result) {
-		return nil, false
+	if first != result || made[memoryOf(p, second)] {
+		return s, false
 	}
-	return at(second, 0), true
+	s.operand = at(second, 0)
+	if in.Code == device.AddColumns {
+		s.some, ok = someOf(p, in)
+		return s, ok
+	}
+	return s, shapeOf(p, second) == shapeOf(p, result)
 }
 
 // users counts the readers of a program's buffers.

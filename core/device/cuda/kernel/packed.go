@@ -36,7 +36,11 @@ func (b *builder) packed(p product, d division) (multiply func(q product, d divi
 		if a.turned {
 			a.rows, a.cols = q.k, q.m
 		}
-		if !p.ready {
+		switch {
+		case p.ready:
+		case b.before != nil:
+			b.packMade(toA, a, each, rowsA)
+		default:
 			b.pack(toA, a, ofA, each, rowsA)
 		}
 		strideA := int64(each) * int64(rowsA) * lineBytes

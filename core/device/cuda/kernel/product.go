@@ -85,8 +85,14 @@ func (b *builder) multiply(p product) error {
 	}
 	p.ready = b.packings[p.a.Ref]
 	d := divide(p, b.target)
-	if b.after != nil && !d.follows() {
+	if b.after != nil && !d.follows() || b.after.some() && (d.splits > 1 || !d.packed && !d.direct) {
 		return errAlone
+	}
+	if b.before != nil {
+		if p.ready || !d.packed {
+			return errAlone
+		}
+		p.a = b.before.x
 	}
 	p.after, b.followed, b.division = b.after, true, d
 	b.products(p, d)

@@ -196,6 +196,7 @@ type builder struct {
 	target  Target
 	recipe  Recipe
 
+	before   *preceding          // for a product: what its operand A is made of
 	after    *following          // for a product: what else is done with its result
 	followed bool                // whether a launch does that
 	division division            // of the product

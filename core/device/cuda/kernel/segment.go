@@ -18,7 +18,7 @@ type Segment struct {
 // Segments returns the recipes of a program's instructions, in order. Consecutive small
 // instructions are grouped into one launch if a row of the result needs no other row of what the
 // group makes: at such sizes only the number of launches counts. A product is grouped with the
-// elementwise instructions on its result. The numbers are those of Lower, to the last bit.
+// elementwise instructions on its result, and with some on its operand. The numbers are those of Lower, to the last bit.
 //
 // Within a segment instructions run at the same time, and each block of threads has its own rows:
 // no two buffers that a segment reads or writes may share memory. A result that is read only inside
@@ -35,6 +35,11 @@ func segmentsOf(p *device.Program, t Target, shortest int) ([]Segment, error) {
 	var segments []Segment
 	u := usersOf(p)
 	for i := 0; i < len(p.Instrs); {
+		if r, last := u.precede(p, i, t); last > i {
+			segments = append(segments, Segment{First: i, Last: last, Recipe: r})
+			i = last + 1
+			continue
+		}
 		if r, last := u.follow(p, i, t); last > i {
 			segments = append(segments, Segment{First: i, Last: last, Recipe: r})
 			i = last + 1

@@ -1,5 +1,6 @@
 // targets: sm_80
 // Lays out the operands of the products of Hopper's warpgroups (packed.h, warpgroup.h).
+#include "after.h"
 #include "packed.h"
 
 // Source is a row-major matrix for each member. Its columns may stand in two places, the first
@@ -67,9 +68,46 @@ template <typename T> DEVICE void packTurned(uint4 *out, const Source &source, u
   }
 }
 
+// Rows of the source are rows of the result, made on the way: multiplied by a row or added to it, and
+// then there may be a function: of what, the last bit says which, and those above 1 + a step of after.h.
+#define EACH_MADE(function)                                                                                             \
+  UNROLL for (int j = 0; j < T::VECTOR; j++) {                                                                          \
+    float x = v[j];                                                                                                     \
+    v[j] = function;                                                                                                    \
+  }
+#define MADE(name, function) case after_##name + 1: EACH_MADE(function) break;
+template <typename T> DEVICE void packMade(uint4 *out, const float *x, const float *by, int rows, int cols, u32 padded, u32 n, u32 wide, u32 what) {
+  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
+    u32 c = i % 8, line = i / 8, r = line % padded;
+    int k = (int)((line / padded * 8 + c) * T::VECTOR);
+    float v[T::VECTOR] = {};
+    if ((int)r < rows) {
+      const float *from = x + (i64)r * cols + k;
+      float b[T::VECTOR] = {};
+      UNROLL for (int j = 0; j < T::VECTOR; j += 4) {
+        if (wide && k + j < cols) {
+          float4 four = *(const float4 *)(from + j), row = *(const float4 *)(by + k + j);
+          UNROLL for (int l = 0; l < 4; l++) v[j + l] = four[l], b[j + l] = row[l];
+        } else if (!wide) {
+          UNROLL for (int l = 0; l < 4; l++) if (k + j + l < cols) v[j + l] = from[j + l], b[j + l] = by[k + j + l];
+        }
+      }
+      UNROLL for (int j = 0; j < T::VECTOR; j++) v[j] = what & 1 ? v[j] + b[j] : v[j] * b[j];
+      switch (what / 2) { // all functions of 0 are 0, as what fills the last chunk
+        UNARY_WIDE(MADE)
+      case after_tanh + 1: EACH_MADE(tanhOf(x)) break;
+      }
+    }
+    out[placeOfVector(line, r, c)] = T::vector(v);
+  }
+}
+
 // n: vectors
 #define PACK(T)                                                                                                         \
   KERNEL void pack_##T(uint4 *out, SOURCE, u32 each, u32 padded, u32 n, u32 wide) { pack<T>(out, GIVEN, each, padded, n, wide); } \
+  KERNEL void pack_made_##T(uint4 *out, const float *__restrict__ x, const float *__restrict__ by, int rows, int cols, u32 padded, u32 n, u32 wide, u32 what) { \
+    packMade<T>(out, x, by, rows, cols, padded, n, wide, what);                                                         \
+  }                                                                                                                     \
   KERNEL void pack_turned_##T(uint4 *out, SOURCE, u32 each, u32 padded, u32 across) { packTurned<T>(out, GIVEN, each, padded, across); }
 PACK(TF32)
 PACK(BF16)

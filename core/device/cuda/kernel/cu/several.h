@@ -33,6 +33,14 @@ DEVICE void loadSeveral(const float *from, const i64 (&index)[SEVERAL], const u3
   UNROLL for (int i = 0; i < SEVERAL; i++) v[i] = count[i] ? loadSome(from, index[i], count[i]) : float4{0, 0, 0, 0};
 }
 
+// The operand has width columns, those of the result from first on; both are whole vectors.
+DEVICE void loadColumns(const float *from, u32 first, u32 width, const u32 (&count)[SEVERAL], const int (&row)[SEVERAL], const int (&col)[SEVERAL], float4 (&v)[SEVERAL]) {
+  UNROLL for (int i = 0; i < SEVERAL; i++) {
+    u32 at = (u32)col[i] - first;
+    if (count[i] && at < width) v[i] = loadSome(from, (i64)row[i] * width + at, 4);
+  }
+}
+
 // Where the result is a packed operand of rows rows, which fills its last chunk.
 template <typename T>
 DEVICE void storePacked(u64 to, u64 rows, const u32 (&count)[SEVERAL], const int (&row)[SEVERAL], const int (&col)[SEVERAL], const float4 (&v)[SEVERAL]) {
@@ -46,7 +54,8 @@ DEVICE void storePacked(u64 to, u64 rows, const u32 (&count)[SEVERAL], const int
 }
 
 // Above its number of steps, the table has the rows of the packed operand that the last of them
-// makes, or 0.
+// makes, or 0. Above what a step does it has the first of the columns that the operand has, and how
+// many, or 0 if it has all.
 template <typename T>
 DEVICE void followSeveral(const u64 *after, const i64 (&index)[SEVERAL], const u32 (&count)[SEVERAL], const int (&row)[SEVERAL], const int (&col)[SEVERAL], float4 (&v)[SEVERAL]) {
   if (after[1]) storeSeveral((float *)after[1], index, count, v);
@@ -55,7 +64,9 @@ DEVICE void followSeveral(const u64 *after, const i64 (&index)[SEVERAL], const u
   _Pragma("unroll 1") for (u32 s = 0; s < steps; s++) {
     const u64 *step = after + 2 + 3 * s;
     float4 other[SEVERAL] = {};
-    if (step[1]) loadSeveral((const float *)step[1], index, count, other);
+    u32 some = (u32)(step[0] >> 32);
+    if (some) loadColumns((const float *)step[1], some & 0xffff, some >> 16, count, row, col, other);
+    else if (step[1]) loadSeveral((const float *)step[1], index, count, other);
     followedSeveral((u32)step[0], v, other);
     if (!step[2]) continue;
     if (packed && s + 1 == steps) storePacked<T>(step[2], packed, count, row, col, v);
