@@ -130,29 +130,38 @@ func (c *calls) Close() error {
 }
 
 // estimates builds the estimates of the served network for the rows of a chunk into
-// one graph. Both estimates share the layer of x.
+// one graph. That under prompts begins with what the one under the null condition begins with.
 type estimates struct {
 	calls  *calls
-	layer  *op.Node   // of x, [R,·]
+	level  []*op.Node
+	null   *op.Node   // [R,W]
 	finite []*op.Node // outputs that must be finite before they are clamped
 }
 
 // With builds the estimate under the prompts of the rows.
 func (e *estimates) With(g *op.Graph, x *op.Node) *op.Node {
-	return e.estimate(g, x, g.Bind(e.calls.chunk.prompted))
+	e.begin(g, x)
+	return e.estimate(g, x, e.calls.network.asked(g, e.null, g.Bind(e.calls.chunk.prompted), e.level))
 }
 
 // Without builds the estimate under the null condition.
-func (e *estimates) Without(g *op.Graph, x *op.Node) *op.Node { return e.estimate(g, x, nil) }
+func (e *estimates) Without(g *op.Graph, x *op.Node) *op.Node {
+	e.begin(g, x)
+	return e.estimate(g, x, e.null)
+}
+
+func (e *estimates) begin(g *op.Graph, x *op.Node) {
+	if e.null == nil {
+		e.level = e.calls.levels.bind(g)
+		e.null = e.calls.network.null(g, g.ColScale(x, g.Bind(e.calls.in)), e.level)
+	}
+}
 
 // estimate builds D(x; σ) = c_skip·x + c_out·F(c_in·x, ln σ/4) (Karras et al. 2022,
 // equation 7), clamped to [-1,1] if the configuration clamps estimates.
-func (e *estimates) estimate(g *op.Graph, x, prompted *op.Node) *op.Node {
+func (e *estimates) estimate(g *op.Graph, x, h *op.Node) *op.Node {
 	c := e.calls
-	if e.layer == nil {
-		e.layer = c.network.x.Apply(g, g.ColScale(x, g.Bind(c.in)))
-	}
-	f := c.network.apply(g, e.layer, g.Bind(c.levels.now), prompted)
+	f := c.network.rest(g, h)
 	e.finite = append(e.finite, f)
 	d := g.Add(g.ColScale(x, g.Bind(c.skip)), g.ColScale(f, g.Bind(c.scale)))
 	if c.network.config.clamps() {

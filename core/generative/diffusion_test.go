@@ -315,10 +315,10 @@ func estimator(t *testing.T, c *calls, m blend, prompts []float32) func(x []floa
 	t.Cleanup(func() { p.Close() })
 	return func(x []float32, sigma float64) []float32 {
 		copy(memory.x.Data, x)
-		if err := c.embed([]float64{sigma}); err != nil {
+		if err := c.embed([]float64{sigma + 1, sigma}); err != nil {
 			t.Fatal(err)
 		}
-		c.at(0, sigma)
+		c.at(1, sigma)
 		if err := p.Run(0); err != nil {
 			t.Fatal(err)
 		}

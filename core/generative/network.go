@@ -152,13 +152,13 @@ func (n *network) body(g *op.Graph, x, context *op.Node) *op.Node {
 	} else {
 		h = g.Concat(x, context)
 	}
-	return n.trunk(g, h)
+	return n.trunk(g, h, n.blocks)
 }
 
-// trunk builds F from the operand h [B,W] of the blocks.
-func (n *network) trunk(g *op.Graph, h *op.Node) *op.Node {
+// trunk builds F from the operand h [B,W] of the last blocks.
+func (n *network) trunk(g *op.Graph, h *op.Node, blocks []nn.Linear) *op.Node {
 	act := activation(n.config.Activation)
-	for _, block := range n.blocks {
+	for _, block := range blocks {
 		h = g.Add(h, block.Apply(g, act(g, h)))
 	}
 	return n.head.Apply(g, act(g, h))

@@ -8,71 +8,117 @@ import (
 )
 
 // separated is the served network F(x, t, c) in parts that depend on t alone and on c alone, so that an
-// evaluation computes only what depends on x. With h the operand of the blocks, x·W_x the layer of x,
+// evaluation computes only what depends on x. With h the operand of the first block, x·X the layer of x,
 // and t and c embedded,
 //
-//	pgr      h = [x·W_x | r + p],   r = t·W_t + b,         p = c·W_c
-//	synther  h = (x·W_x)·W + r + p, r = t·W + b,           p = c·W
+//	pgr      h = [x·X | r + p],   r = t·T + b, p = c·C
+//	synther  h = (x·X)·E + r + p, r = t·E + b, p = c·E
 //
-// where p is 0 under the null condition. The sums have another order than in network.apply.
+// where p is 0 under the null condition. In pgr the first block, of weights W for the first half of h and
+// V for the second, is
+//
+//	h + act(h)·[W;V] + b = act(x·X)·W + [x·X | 0] + n
+//	                     + act(r + p)·V + [0 | p] − q,   q = act(r)·V, n = b + q + [0 | r]
+//
+// The first line is the block under the null condition, so that both estimates share it. r, n and −q
+// are rows of the level. The sums have another order than in network.apply.
 type separated struct {
 	*network
-	condition nn.Linear // c to p, without bias
+	condition nn.Linear     // c to p, without bias
+	first     [2]*op.Tensor // W and V of the first block; nil in synther
 }
 
 func newSeparated(n *network) *separated {
-	a := &separated{network: n}
+	s, half := &separated{network: n}, n.config.Width/2
+	if n.config.Architecture == ArchitecturePGR {
+		s.first = [2]*op.Tensor{op.NewTensor("first block, of x", half, n.config.Width), op.NewTensor("first block, of t and c", half, n.config.Width)}
+	}
 	if n.config.Conditional {
-		a.condition = nn.Linear{W: n.embedding.W, B: op.NewTensor("no bias", n.embedding.B.Shape...)}
+		s.condition = nn.Linear{W: n.embedding.W, B: op.NewTensor("no bias", n.embedding.B.Shape...)}
 		if n.config.Architecture == ArchitecturePGR {
-			a.condition.W = op.NewTensor("embedding of the condition", n.config.Embedding, n.config.Width/2)
+			s.condition.W = op.NewTensor("embedding of the condition", n.config.Embedding, half)
 		}
 	}
-	return a
+	return s
 }
 
 // set takes the weights of the network as they are now.
-func (a *separated) set(dev device.Device) error {
-	if a.condition.W == nil || a.condition.W == a.embedding.W {
+func (s *separated) set(dev device.Device) error {
+	if s.config.Architecture == ArchitectureSynthER {
 		return nil
 	}
-	copy(a.condition.W.Data, a.embedding.W.Data) // its first rows
-	return plan.Push(dev, a.condition.W)
+	block := s.blocks[0].W.Data
+	copy(s.first[0].Data, block)
+	copy(s.first[1].Data, block[len(block)/2:])
+	if err := plan.Push(dev, s.first[:]...); err != nil || !s.config.Conditional {
+		return err
+	}
+	copy(s.condition.W.Data, s.embedding.W.Data) // its first rows
+	return plan.Push(dev, s.condition.W)
 }
 
-// level builds r [B,·] from levels t [B,1].
-func (a *separated) level(g *op.Graph, t *op.Node) *op.Node {
-	timed := a.timed(g, t)
-	if a.config.Architecture == ArchitectureSynthER {
-		return a.embedding.Apply(g, timed)
+// The rows of a level: in synther the first alone.
+const (
+	rowContext = iota // r
+	rowNull           // n
+	rowAsked          // −q
+)
+
+// level builds the rows [B,·] of levels t [B,1].
+func (s *separated) level(g *op.Graph, t *op.Node) []*op.Node {
+	timed := s.timed(g, t)
+	if s.config.Architecture == ArchitectureSynthER {
+		return []*op.Node{s.embedding.Apply(g, timed)}
 	}
 	var null *op.Node
-	if a.config.Conditional {
-		null = g.Bind(op.NewTensor("null condition", t.Shape()[0], a.config.Embedding))
+	if s.config.Conditional {
+		null = g.Bind(op.NewTensor("null condition", t.Shape()[0], s.config.Embedding))
 	}
-	return a.context(g, timed, null)
+	r := s.context(g, timed, null)
+	q := g.Linear(activation(s.config.Activation)(g, r), g.Bind(s.first[1]), g.Bind(op.NewTensor("no bias", s.config.Width)))
+	n := g.AddColumns(g.ColAdd(q, g.Bind(s.blocks[0].B)), r, s.config.Width/2)
+	return []*op.Node{rowContext: r, rowNull: n, rowAsked: g.Scale(q, -1)}
 }
 
 // prompted builds p [B,·] from conditions [B,1].
-func (a *separated) prompted(g *op.Graph, condition *op.Node) *op.Node {
-	return a.condition.Apply(g, a.conditioned(g, condition))
+func (s *separated) prompted(g *op.Graph, condition *op.Node) *op.Node {
+	return s.condition.Apply(g, s.conditioned(g, condition))
 }
 
-// prompts is the columns of p.
-func (a *separated) prompts() int { return a.embedding.W.Shape[1] }
+// prompts is the number of columns of p, 0 without conditions.
+func (s *separated) prompts() int {
+	if !s.config.Conditional {
+		return 0
+	}
+	return s.embedding.W.Shape[1]
+}
 
-// apply builds F [B,·] from the layer of x, r as a vector, and p, which is nil under the null
+// null builds what the rest of the network reads under the null condition, from x and the rows of the
+// level.
+func (s *separated) null(g *op.Graph, x *op.Node, level []*op.Node) *op.Node {
+	layer := s.x.Apply(g, x)
+	if s.config.Architecture == ArchitectureSynthER {
+		return g.Linear(layer, g.Bind(s.embedding.W), level[rowContext])
+	}
+	read := activation(s.config.Activation)(g, layer)
+	return g.AddColumns(g.Linear(read, g.Bind(s.first[0]), level[rowNull]), layer, 0)
+}
+
+// asked builds what the rest of the network reads under prompts, from what it reads under the null
 // condition.
-func (a *separated) apply(g *op.Graph, layer, r, p *op.Node) *op.Node {
-	if a.config.Architecture == ArchitectureSynthER {
-		h := g.Linear(layer, g.Bind(a.embedding.W), r)
-		if p != nil {
-			h = g.Add(p, h)
-		}
-		return a.trunk(g, h)
+func (s *separated) asked(g *op.Graph, null, prompted *op.Node, level []*op.Node) *op.Node {
+	if s.config.Architecture == ArchitectureSynthER {
+		return g.Add(null, prompted)
 	}
-	if p == nil {
-		return a.trunk(g, g.Concat(layer, g.Members(r, layer.Shape()[0])))
+	read := activation(s.config.Activation)(g, g.ColAdd(prompted, level[rowContext]))
+	change := g.Linear(read, g.Bind(s.first[1]), level[rowAsked])
+	return g.AddColumns(g.Add(null, change), prompted, s.config.Width/2)
+}
+
+// rest builds F from h, in pgr after the first block.
+func (s *separated) rest(g *op.Graph, h *op.Node) *op.Node {
+	if s.config.Architecture == ArchitectureSynthER {
+		return s.trunk(g, h, s.blocks)
 	}
-	return a.trunk(g, g.Concat(layer, g.ColAdd(p, r)))
+	return s.trunk(g, h, s.blocks[1:])
 }
