@@ -101,7 +101,7 @@ type operand struct {
 const (
 	lineWords    = 21
 	lineOperands = 6
-	longestChain = 12
+	longestChain = 16
 	// chainElements bounds the results of a chain. Beyond it memory bandwidth counts, not the
 	// number of launches, and the kernels of single instructions use bandwidth better.
 	chainElements = 1 << 18

@@ -27,7 +27,7 @@ enum Step {
 // operands; numbers a and b; two floats; then of each operand its address, and its
 // columns with bit 32 where it has members of its own.
 enum Word { w_code, w_members, w_cols, w_out, w_count, w_a, w_b, w_f, w_g, w_operands, w_width = w_operands + 2 * 6 };
-const u32 most = 12; // steps in a launch
+const u32 most = 16; // steps in a launch
 
 struct Line {
   const u64 *w;
