@@ -7,7 +7,8 @@
 // the device's memory once, whatever number of programs uses them, and the host's memory is a copy
 // (device.Mirror). What the host writes for each run (batches, learning rates) and what it reads
 // after the run (losses, outputs) is one block for each program: one copy up, one copy down. What a
-// program makes and uses itself is in a workspace that all programs share, laid out by liveness.
+// program makes and uses itself is in a workspace that all programs share, laid out by liveness; what follows
+// a product may be in the place of its operand.
 //
 // On compute capability 9.0 large products read packed operands. A weight that a program only reads
 // stays packed between its runs, in memory that all programs share, until a program or the host
@@ -122,6 +123,7 @@
 //	weights that stay packed                H200              2026-11-27   right
 //	all but whole runs from states          H200              2026-11-27   right; short from frames to the end
 //	fits as sequences, gradients together   none              never
+//	operands made on their way, in place    none              never
 //	groups, bins, RMS norm, gated update,   none              never
 //	  LaProp and the clip of tensors
 //	a card that is lost, MIG                none              never

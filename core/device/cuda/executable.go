@@ -71,13 +71,13 @@ func (x *executable) compile() error {
 		return err
 	}
 	for _, s := range segments {
-		x.steps = append(x.steps, step{s.First, s.Last, s.Recipe, s.Stacks})
+		x.steps = append(x.steps, step{s.First, s.Last, s.Recipe, s.Stacks, s.Standing})
 	}
 	end, err := kernel.Finish(x.program, target)
 	if err != nil {
 		return err
 	}
-	x.steps = append(x.steps, step{len(x.program.Instrs), len(x.program.Instrs), end, nil})
+	x.steps = append(x.steps, step{first: len(x.program.Instrs), last: len(x.program.Instrs), recipe: end})
 	for _, r := range x.written {
 		x.device.residents.Mark(x.program.Buffers[r].Host)
 	}

@@ -68,6 +68,7 @@ type step struct {
 	first, last int
 	recipe      kernel.Recipe
 	stacks      [][]device.Ref // of kernel.Segment
+	standing    kernel.Standing
 }
 
 // arrange lays out a program. kept says which tensors of the host the device keeps; steps must
@@ -122,35 +123,13 @@ func padded(bytes int) int { return (bytes + align - 1) / align * align }
 // live gives everything that the program makes and uses itself its place in the workspace. A buffer
 // lives from the step that makes it to the last step that reads it, and shares no memory with
 // anything that lives meanwhile, because a step may execute its instructions row by row at the same
-// time. Scratch memory lives as long as its step, and parts of a buffer as long as all of it.
+// time, but for what the step says. Scratch memory lives as long as its step, and parts of a buffer as
+// long as all of it.
 func (l *layout) live(p *device.Program, steps []step) {
-	last := lastUses(p)
-	var a arena
+	w := newPlacing(l, p, steps)
 	l.scratch = make([][]int, len(steps))
-	begun := make([]bool, len(p.Buffers))
-	stacks := map[device.Ref][]device.Ref{}
-	for _, s := range steps {
-		for _, all := range s.stacks {
-			for _, r := range all {
-				stacks[r] = all
-			}
-		}
-	}
-	begin := func(r device.Ref) {
-		if begun[r] || l.places[r].kind != working || wholeOf(p, r) != r {
-			return
-		}
-		all, size := stacks[r], padded(4*p.Buffers[r].Len())
-		if all == nil {
-			all = []device.Ref{r}
-		}
-		offset := a.take(len(all) * size)
-		for i, each := range all { // the others' places are kept for them
-			begun[each] = true
-			l.places[each].offset = offset + i*size
-		}
-	}
 	for i, s := range steps {
+		w.share(s)
 		var refs []device.Ref
 		for _, in := range p.Instrs[s.first:min(s.last+1, len(p.Instrs))] {
 			for _, r := range operands(in) {
@@ -158,31 +137,99 @@ func (l *layout) live(p *device.Program, steps []step) {
 			}
 		}
 		for _, r := range refs {
-			begin(r)
+			w.begin(r)
 		}
 		for _, elements := range s.recipe.Scratch {
-			l.scratch[i] = append(l.scratch[i], a.take(scratchBytes(elements)))
+			l.scratch[i] = append(l.scratch[i], w.take(scratchBytes(elements)))
 		}
 		for k, elements := range s.recipe.Scratch {
-			a.give(l.scratch[i][k], scratchBytes(elements))
+			w.give(l.scratch[i][k], scratchBytes(elements))
 		}
 		for _, r := range refs {
-			if l.places[r].kind == working && last[r] <= s.last {
-				a.give(l.places[r].offset, padded(4*p.Buffers[r].Len()))
-				last[r] = forever // given once
+			if l.places[r].kind == working && w.last[r] <= s.last {
+				w.give(l.places[r].offset, padded(4*p.Buffers[r].Len()))
+				w.last[r] = forever // given once
 			}
 		}
 	}
 	for r := range p.Buffers { // what no instruction touches
-		begin(device.Ref(r))
+		w.begin(device.Ref(r))
 	}
 	for r, b := range p.Buffers {
 		if b.Part != nil {
 			l.places[r].offset = l.places[b.Part.Of].offset + 4*b.Part.At
 		}
 	}
-	l.work = a.high
+	l.work = w.high
 	l.owners(p)
+}
+
+// placing is the workspace while buffers get their places in it, step by step.
+type placing struct {
+	arena
+	*layout
+	program *device.Program
+	last    []int // uses; forever also for what need not be given back
+	begun   []bool
+	stacks  map[device.Ref][]device.Ref
+	fixed   map[device.Ref]bool // what is of parts, a part or in a stack
+}
+
+func newPlacing(l *layout, p *device.Program, steps []step) *placing {
+	w := &placing{layout: l, program: p, last: lastUses(p), begun: make([]bool, len(p.Buffers)), stacks: map[device.Ref][]device.Ref{}, fixed: map[device.Ref]bool{}}
+	for _, s := range steps {
+		for _, all := range s.stacks {
+			for _, r := range all {
+				w.stacks[r], w.fixed[r] = all, true
+			}
+		}
+	}
+	for r, b := range p.Buffers {
+		if b.Part != nil {
+			w.fixed[device.Ref(r)], w.fixed[b.Part.Of] = true, true
+		}
+	}
+	return w
+}
+
+// begin gives a buffer its place, if it has none.
+func (w *placing) begin(r device.Ref) {
+	if w.begun[r] || w.places[r].kind != working || wholeOf(w.program, r) != r {
+		return
+	}
+	all, size := w.stacks[r], padded(4*w.program.Buffers[r].Len())
+	if all == nil {
+		all = []device.Ref{r}
+	}
+	offset := w.take(len(all) * size)
+	for i, each := range all { // the others' places are kept for them
+		w.begun[each] = true
+		w.places[each].offset = offset + i*size
+	}
+}
+
+// share gives results of a step the places that the step says. Of two buffers in one place one gives it back.
+func (w *placing) share(s step) {
+	for _, pair := range s.standing.InPlace {
+		if operand := pair[1]; w.last[operand] <= s.last && w.at(pair[0], operand) {
+			w.last[operand] = forever
+		}
+	}
+	for _, r := range s.standing.Inside {
+		if w.at(r, w.program.Instrs[s.last].Out) {
+			w.last[r] = forever
+		}
+	}
+}
+
+// at places r, which has no place yet, where as is, if both may be in any place.
+func (w *placing) at(r, as device.Ref) bool {
+	if w.begun[r] || w.fixed[r] || w.fixed[as] || w.places[r].kind != working || w.places[as].kind != working {
+		return false
+	}
+	w.begin(as)
+	w.begun[r], w.places[r] = true, w.places[as]
+	return true
 }
 
 // wholeOf returns the buffer that a buffer is a part of, or itself.

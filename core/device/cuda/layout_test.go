@@ -55,7 +55,7 @@ func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 			steps[last].last = i
 			steps[last].recipe.Scratch = append(steps[last].recipe.Scratch, recipe.Scratch...)
 		} else {
-			steps = append(steps, step{i, i, recipe, nil})
+			steps = append(steps, step{first: i, last: i, recipe: recipe})
 		}
 		switch r.IntN(12) {
 		case 0:
@@ -68,7 +68,7 @@ func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 			p.Lerps = append(p.Lerps, device.Lerp{Dst: 0, Src: in.Out, Rate: device.None})
 		}
 	}
-	return p, append(steps, step{n, n, kernel.Recipe{Scratch: []int{r.IntN(500)}}, nil})
+	return p, append(steps, step{first: n, last: n, recipe: kernel.Recipe{Scratch: []int{r.IntN(500)}}})
 }
 
 // parted adds a buffer and its parts, which it returns.

@@ -101,23 +101,24 @@ func shifted(a any, by int) any {
 	return a
 }
 
-// follow returns the recipe of product i together with the instructions after it that work on its
-// result and on nothing else that they make. last is the last of these instructions, or i if there
-// is none, or if together they are fewer than t.Chain.
-func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) {
-	if !follows(p.Instrs[i]) {
-		return Recipe{}, i
+// aroundProduct returns the segment that begins with instruction i and has a product with instructions after
+// it that work on its result, or before it (precede.go), and on nothing else that they make; false if there is
+// none, or if together they are fewer than t.Chain.
+func (u *users) aroundProduct(p *device.Program, i int, t Target) (s Segment, ok bool) {
+	before, at := u.preceding(p, i)
+	if before == nil && !follows(p.Instrs[i]) {
+		return Segment{}, false
 	}
 	for _, whole := range []bool{false, true} {
-		f, result, last := u.following(p, i, whole)
-		if len(f.steps) == 0 || 1+len(f.steps) < t.Chain {
-			return Recipe{}, i
+		f, result, last := u.following(p, at, whole)
+		if last == i || last-i+1 < t.Chain {
+			return Segment{}, false
 		}
-		if r, ok := u.whole(p, i, t, nil, f, result, last); ok {
-			return r, last
+		if r, ok := u.whole(p, at, t, before, f, result, last); ok {
+			return Segment{First: i, Last: last, Recipe: r, Standing: u.sharing(p, i, at, last, f)}, true
 		}
 	}
-	return Recipe{}, i
+	return Segment{}, false
 }
 
 // follows reports whether an instruction is a product that others may follow.

@@ -24,31 +24,12 @@ const (
 // functions lists the instructions that can be the function.
 var functions = []device.Code{device.ReLU, device.SiLU, device.Mish, device.ELU, device.Tanh}
 
-// precede returns the recipe of instruction i, which makes the operand of a product, together with the
-// product and what follows it. last is the last of these instructions, or i if there is no such group,
-// or if it is smaller than t.Chain.
-func (u *users) precede(p *device.Program, i int, t Target) (r Recipe, last int) {
-	before, at, ok := u.preceding(p, i)
-	if !ok {
-		return Recipe{}, i
-	}
-	for _, whole := range []bool{false, true} {
-		f, result, last := u.following(p, at, whole)
-		if last-i+1 < t.Chain {
-			return Recipe{}, i
-		}
-		if r, ok := u.whole(p, at, t, before, f, result, last); ok {
-			return r, last
-		}
-	}
-	return Recipe{}, i
-}
-
-// preceding finds what begins with instruction i, and the product that alone reads the result.
-func (u *users) preceding(p *device.Program, i int) (before *preceding, product int, ok bool) {
-	in := p.Instrs[i]
+// preceding finds what begins with instruction i, and the product that alone reads the result; nil and i if
+// nothing does.
+func (u *users) preceding(p *device.Program, i int) (before *preceding, product int) {
+	in, first := p.Instrs[i], i
 	if in.Code != device.ColScale && in.Code != device.ColAdd || p.Buffers[in.Out].Members != 1 {
-		return nil, 0, false
+		return nil, i
 	}
 	before = &preceding{x: at(in.In[0], 0), row: at(in.In[1], 0), what: beforeScale}
 	if in.Code == device.ColAdd {
@@ -59,17 +40,19 @@ func (u *users) preceding(p *device.Program, i int) (before *preceding, product 
 		if i++; i == len(p.Instrs) || !u.only(made) {
 			return in, false
 		}
-		return p.Instrs[i], p.Instrs[i].In[0] == made
+		in = p.Instrs[i]
+		return in, len(in.In) > 0 && in.In[0] == made
 	}
-	if in, ok = next(); ok && slices.Contains(functions, in.Code) {
+	in, ok := next()
+	if ok && slices.Contains(functions, in.Code) {
 		before.what += beforeFunction * (1 + uint32(followers[in.Code]))
 		made = in.Out
 		in, ok = next()
 	}
 	if !ok || in.Code != device.Linear || p.Buffers[in.In[1]].Members != 1 {
-		return nil, 0, false
+		return nil, first
 	}
-	return before, i, true
+	return before, i
 }
 
 // packMade lays out a product's operand A, made of what comes before it.

@@ -13,6 +13,16 @@ type Segment struct {
 	Recipe      Recipe
 	// Stacks lists buffers that the recipe takes for one array: each has to begin where the one before it ends.
 	Stacks [][]device.Ref
+	Standing
+}
+
+// Standing says which results of a segment may share memory, whether it runs as a whole or each instruction by
+// itself. All are of one size.
+type Standing struct {
+	// Inside are results that the recipe does not write. They may stand where the segment's last one does.
+	Inside []device.Ref
+	// InPlace are pairs: a result may stand where an operand does, if nothing later reads that.
+	InPlace [][2]device.Ref
 }
 
 // Segments returns the recipes of a program's instructions, in order. Consecutive small
@@ -21,8 +31,8 @@ type Segment struct {
 // elementwise instructions on its result, and with some on its operand. The numbers are those of Lower, to the last bit.
 //
 // Within a segment instructions run at the same time, and each block of threads has its own rows:
-// no two buffers that a segment reads or writes may share memory. A result that is read only inside
-// the segment need not be written.
+// no two buffers that a segment reads or writes may share memory, but where the Segment says so. A
+// result that is read only inside the segment need not be written.
 func Segments(p *device.Program, t Target) ([]Segment, error) {
 	return segmentsOf(p, t, cmp.Or(t.Chain, shortestChain))
 }
@@ -35,14 +45,9 @@ func segmentsOf(p *device.Program, t Target, shortest int) ([]Segment, error) {
 	var segments []Segment
 	u := usersOf(p)
 	for i := 0; i < len(p.Instrs); {
-		if r, last := u.precede(p, i, t); last > i {
-			segments = append(segments, Segment{First: i, Last: last, Recipe: r})
-			i = last + 1
-			continue
-		}
-		if r, last := u.follow(p, i, t); last > i {
-			segments = append(segments, Segment{First: i, Last: last, Recipe: r})
-			i = last + 1
+		if s, ok := u.aroundProduct(p, i, t); ok {
+			segments = append(segments, s)
+			i = s.Last + 1
 			continue
 		}
 		if s, ok, err := u.together(i, t); err != nil {
