@@ -69,7 +69,7 @@
 // Learners, relevance functions and generators declare themselves in lists of package registry;
 // formula is the language in which tasks and relevance are written.
 // table makes one document from a configuration and the settings that they bring along. agent/sac,
-// relevance and generative build their networks with nn from the operations in op, compile them
+// relevance and generative (in mlp) build their networks with nn from the operations in op, compile them
 // with plan, and run them on a device: device/cpu, where programs and lab's members choose through
 // device/adapt how they share workers, or device/cuda, which launches the kernels of
 // device/cuda/kernel through device/cuda/driver. rng is at the bottom. version has what readers say

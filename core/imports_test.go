@@ -101,7 +101,8 @@ var allowed = map[string][]string{
 	"core/agent/learners": {"core/agent/..."},                                                                                                                                                                                         // the list of them
 	"core/relevance":      {"core/formula", "core/experience", "core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
 	"core/dynamics":       {"core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/generative":     {"core/dynamics", "core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/generative":     {"core/generative/mlp", "core/dynamics", "core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/generative/mlp": {"core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/analysis":       {"core/replay"},
 	"core/experience":     {"core/replay", "core/rng"},
 	"core/replay":         {"core/rng", "core/version"},

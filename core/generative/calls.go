@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/device"
+	"pgrlab/core/generative/mlp"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
@@ -14,7 +15,8 @@ import (
 // chunk, and one program for each kind of evaluation that generations with chunks
 // of that size have needed.
 type calls struct {
-	network *separated
+	network *mlp.Separated
+	config  Config
 	width   int
 	device  device.Device
 	noise   rng.Stream // of the sampler
@@ -30,7 +32,7 @@ type calls struct {
 
 func newCalls(n *network, width int, noise rng.Stream, dev device.Device) *calls {
 	c := &calls{
-		network: newSeparated(n), width: width, device: dev, noise: noise, frame: newFrame(n.config, "served", width),
+		network: mlp.NewSeparated(n.Network), config: n.config, width: width, device: dev, noise: noise, frame: newFrame(n.config, "served", width),
 		in: op.NewTensor("c_in", width), skip: op.NewTensor("c_skip", width), scale: op.NewTensor("c_out", width),
 	}
 	c.programs.Compile = c.compile
@@ -40,7 +42,7 @@ func newCalls(n *network, width int, noise rng.Stream, dev device.Device) *calls
 // serve takes the served network as it is now, with its coordinates.
 func (c *calls) serve(at coordinates) error {
 	c.spread = at.spread
-	if err := c.network.set(c.device); err != nil {
+	if err := c.network.Set(c.device); err != nil {
 		return err
 	}
 	return c.frame.set(c.device, at)
@@ -79,7 +81,7 @@ func (c *calls) of(rows int) (*chunk, error) {
 	}
 	if c.chunk == nil || c.chunk.rows != rows {
 		c.drop()
-		c.chunk = newChunk(rows, c.width, c.network.prompts())
+		c.chunk = newChunk(rows, c.width, c.network.Prompts())
 	}
 	return c.chunk, nil
 }
@@ -100,7 +102,7 @@ func (c *calls) prompt(blends [2]blend) error {
 func (c *calls) compile(e evaluation) (*plan.Program, error) {
 	if e.part == asking {
 		return plan.Build("prompts", c.device, func(g *op.Graph) plan.Spec {
-			return plan.Spec{Lerps: []plan.Lerp{{Dst: c.chunk.prompted, Node: c.network.prompted(g, g.Bind(c.chunk.prompts))}}}
+			return plan.Spec{Lerps: []plan.Lerp{{Dst: c.chunk.prompted, Node: c.network.Prompted(g, g.Bind(c.chunk.prompts))}}}
 		})
 	}
 	var spec plan.Spec
@@ -141,7 +143,7 @@ type estimates struct {
 // With builds the estimate under the prompts of the rows.
 func (e *estimates) With(g *op.Graph, x *op.Node) *op.Node {
 	e.begin(g, x)
-	return e.estimate(g, x, e.calls.network.asked(g, e.null, g.Bind(e.calls.chunk.prompted), e.level))
+	return e.estimate(g, x, e.calls.network.Asked(g, e.null, g.Bind(e.calls.chunk.prompted), e.level))
 }
 
 // Without builds the estimate under the null condition.
@@ -153,7 +155,7 @@ func (e *estimates) Without(g *op.Graph, x *op.Node) *op.Node {
 func (e *estimates) begin(g *op.Graph, x *op.Node) {
 	if e.null == nil {
 		e.level = e.calls.levels.bind(g)
-		e.null = e.calls.network.null(g, g.ColScale(x, g.Bind(e.calls.in)), e.level)
+		e.null = e.calls.network.Null(g, g.ColScale(x, g.Bind(e.calls.in)), e.level)
 	}
 }
 
@@ -161,10 +163,10 @@ func (e *estimates) begin(g *op.Graph, x *op.Node) {
 // equation 7), clamped to [-1,1] if the configuration clamps estimates.
 func (e *estimates) estimate(g *op.Graph, x, h *op.Node) *op.Node {
 	c := e.calls
-	f := c.network.rest(g, h)
+	f := c.network.Rest(g, h)
 	e.finite = append(e.finite, f)
 	d := g.Add(g.ColScale(x, g.Bind(c.skip)), g.ColScale(f, g.Bind(c.scale)))
-	if c.network.config.clamps() {
+	if c.config.clamps() {
 		d = c.frame.clamped(g, d)
 	}
 	return d

@@ -100,7 +100,7 @@ func (d *Diffusion) save(w io.Writer) error {
 		if err := s.save(w); err != nil {
 			return err
 		}
-		if err := plan.Save(d.calls.device, w, d.served.state()); err != nil {
+		if err := plan.Save(d.calls.device, w, d.served.State()); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 		if err != nil {
 			return err
 		}
-		if err := plan.Load(d.calls.device, r, d.served.state()); err != nil {
+		if err := plan.Load(d.calls.device, r, d.served.State()); err != nil {
 			return err
 		}
 		d.serving = &s

@@ -3,6 +3,8 @@ package generative
 import (
 	"fmt"
 	"slices"
+
+	"pgrlab/core/generative/mlp"
 )
 
 // The choices of Config's text fields.
@@ -10,11 +12,11 @@ const (
 	// ArchitectureSynthER adds the time embedding to the projected vector
 	// (conglu1997/SynthER: synther/diffusion/denoiser_network.py). The embedding of
 	// a condition is added in the same way, as the text of the PGR paper describes.
-	ArchitectureSynthER = "synther"
+	ArchitectureSynthER = mlp.SynthER
 	// ArchitecturePGR is the trunk of the released code: the projected vector and
 	// the projected embeddings side by side, each with half of the width
 	// (renwang435/pgr: synther/diffusion/denoiser_network_cond.py).
-	ArchitecturePGR = "pgr"
+	ArchitecturePGR = mlp.PGR
 
 	// NormaliserMinMax maps every dimension to [-1,1], as the released PGR
 	// configuration does; the sampler then clamps every estimate.

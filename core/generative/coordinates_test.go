@@ -84,7 +84,7 @@ func TestSilentNetworkIsTheGaussianEstimate(t *testing.T) {
 	c, n, rows := fitTurned(t, NormaliserStandard)
 	const width, count = 4, 6
 	d := newDiffusion(t, c, replay.Shape{Obs: 1, Act: 1})
-	for _, p := range d.served.params() {
+	for _, p := range d.served.Params() {
 		clear(p.Data)
 	}
 	if err := d.calls.serve(n.coordinates); err != nil {
@@ -231,7 +231,7 @@ func TestAWarmStartFollowsTheAxes(t *testing.T) {
 	rows := pairs(400, 0.85, 0.75)
 	startFit(t, d, pairs(400, 0.75, 0.85), nil, tinyFit, 1)
 	finishFit(t, d, 20)
-	for i, p := range d.served.params() {
+	for i, p := range d.served.Params() {
 		rng.New(4, "weights").FillNormal(p.Data, uint64(i), 0)
 		for j := range p.Data {
 			p.Data[j] *= 0.3

@@ -104,7 +104,7 @@ func (d *Diffusion) Close() error {
 }
 
 // Parameters is the number of trained weights.
-func (d *Diffusion) Parameters() int { return weightsIn(d.model.params()) }
+func (d *Diffusion) Parameters() int { return weightsIn(d.model.Params()) }
 
 // Cancel abandons the fit or the generation under way, if any. The generator of the
 // last complete fit stays.
@@ -147,7 +147,7 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 func (d *Diffusion) startProgram(first *network, at coordinates) error {
 	dev := d.calls.device
 	for _, n := range []*network{d.model, d.average} {
-		if err := plan.Copy(dev, n.state(), first.state()); err != nil {
+		if err := plan.Copy(dev, n.State(), first.State()); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 	if err != nil || !done {
 		return loss, false, err
 	}
-	if err := plan.Copy(d.calls.device, d.served.state(), d.average.state()); err != nil {
+	if err := plan.Copy(d.calls.device, d.served.State(), d.average.State()); err != nil {
 		return 0, false, fmt.Errorf("fit model: %w", err)
 	}
 	served := f.serving
@@ -292,7 +292,7 @@ func kept(u float32, pUncond float64) float32 {
 func paramsOf(networks ...*network) []*op.Tensor {
 	var all []*op.Tensor
 	for _, n := range networks {
-		all = append(all, n.state()...)
+		all = append(all, n.State()...)
 	}
 	return all
 }

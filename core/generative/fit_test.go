@@ -15,7 +15,7 @@ func TestAverageIsServed(t *testing.T) {
 	d := newDiffusion(t, c, tinyShape)
 	startFit(t, d, rows, scores, FitKnobs{Steps: 40, LR: 1e-2, PUncond: 0.25}, 1)
 	values := func(n *network) (all []float64) {
-		for _, p := range n.params() {
+		for _, p := range n.Params() {
 			for _, v := range p.Data {
 				all = append(all, float64(v))
 			}
@@ -45,7 +45,7 @@ func TestAverageIsServed(t *testing.T) {
 	if got := values(d.served); !slices.Equal(got, values(d.average)) || slices.Equal(got, values(d.model)) {
 		t.Error("the complete fit does not serve its average")
 	}
-	if !slices.Equal(d.served.fourier.Data, d.model.fourier.Data) {
+	if !slices.Equal(d.served.Fourier.Data, d.model.Fourier.Data) {
 		t.Error("the served network has other frequencies than the fitted one")
 	}
 }
@@ -104,7 +104,7 @@ func TestOptimiserSteps(t *testing.T) {
 	d := newDiffusion(t, c, tinyShape)
 	const steps, lr = 4, 1e-2
 	startFit(t, d, rows, scores, FitKnobs{Steps: steps, LR: lr, PUncond: 0.25}, 1)
-	params, tensor := d.model.params(), d.program.graph.Tensor
+	params, tensor := d.model.Params(), d.program.graph.Tensor
 	within := d.fit.normaliser.coordinates // the fit is gone after its last step
 	var m, v [][]float64
 	for _, p := range params {

@@ -336,7 +336,7 @@ func TestPairsOfStateAndAction(t *testing.T) {
 			startFit(t, g, rows, scores, tinyFit, 1)
 			finishFit(t, g, 20)
 		}
-		if bare.layout.width() != 3 || len(bare.serving.normaliser.centre) != 3 || bare.model.head.W.Shape[1] != 3 {
+		if bare.layout.width() != 3 || len(bare.serving.normaliser.centre) != 3 || bare.model.Head.W.Shape[1] != 3 {
 			t.Errorf("the vector has %d dimensions", bare.layout.width())
 		}
 		want, got := generateAll(t, bare, tinyGenerate, 1), generateAll(t, d, tinyGenerate, 1)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/device"
+	"pgrlab/core/generative/mlp"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
@@ -20,10 +21,10 @@ type levels struct {
 // levelRows is how many levels are embedded in one run: those of 16 noise levels have one evaluation less.
 const levelRows = 32
 
-func newLevels(n *separated, dev device.Device) (*levels, error) {
+func newLevels(n *mlp.Separated, dev device.Device) (*levels, error) {
 	program, err := plan.NewBlocks("noise levels", levelRows, dev, func(g *op.Graph) (in []*op.Node, s plan.Spec) {
 		t := g.Input("c_noise", levelRows, 1)
-		return []*op.Node{t}, plan.Spec{Outputs: n.level(g, t)}
+		return []*op.Node{t}, plan.Spec{Outputs: n.Level(g, t)}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("embed noise levels: %w", err)

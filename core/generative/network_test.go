@@ -60,30 +60,30 @@ func referenceNetwork(n *network, x vector, t, condition, keep float64) vector {
 	}
 	features := vector{t}
 	for _, f := range []func(float64) float64{math.Sin, math.Cos} {
-		for _, w := range n.fourier.Data {
+		for _, w := range n.Fourier.Data {
 			features = append(features, f(2*math.Pi*t*float64(w)))
 		}
 	}
-	embedded := linear(n.time[1], linear(n.time[0], features).each(inner))
+	embedded := linear(n.Time[1], linear(n.Time[0], features).each(inner))
 	conditioned := make(vector, c.Embedding)
 	if c.Conditional {
-		conditioned = linear(n.condition[1], linear(n.condition[0], vector{condition}).each(inner))
+		conditioned = linear(n.Condition[1], linear(n.Condition[0], vector{condition}).each(inner))
 		conditioned = conditioned.each(func(v float64) float64 { return keep * v })
 	}
 	var h vector
 	switch {
 	case c.Architecture == ArchitectureSynthER:
-		h = linear(n.embedding, linear(n.x, x).plus(embedded).plus(conditioned))
+		h = linear(n.Embedding, linear(n.X, x).plus(embedded).plus(conditioned))
 	case c.Conditional:
-		h = append(linear(n.x, x), linear(n.embedding, append(conditioned, embedded...))...)
+		h = append(linear(n.X, x), linear(n.Embedding, append(conditioned, embedded...))...)
 	default:
-		h = append(linear(n.x, x), linear(n.embedding, embedded)...)
+		h = append(linear(n.X, x), linear(n.Embedding, embedded)...)
 	}
 	act := nonlinear[c.Activation]
-	for _, block := range n.blocks {
+	for _, block := range n.Blocks {
 		h = h.plus(linear(block, h.each(act)))
 	}
-	return linear(n.head, h.each(act))
+	return linear(n.Head, h.each(act))
 }
 
 // referenceLoss is mean λ(σ)(D(x+σn) − x)² (Karras et al. 2022, equation 8), without the
@@ -173,9 +173,9 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 					t.Fatal(err)
 				}
 				reference := fillFit(built, n, at, width)
-				loss, grads := evaluate(t, built.graph, built.loss, n.params())
+				loss, grads := evaluate(t, built.graph, built.loss, n.Params())
 				near(t, machine+": loss", loss, reference(), 1e-5*reference())
-				for i, p := range n.params() {
+				for i, p := range n.Params() {
 					if len(grads[i]) != len(p.Data) {
 						t.Fatalf("%s: %s: gradient of %d elements for %d weights", machine, p.Name, len(grads[i]), len(p.Data))
 					}
@@ -215,7 +215,7 @@ func fillFit(built fitGraph, n *network, within coordinates, width int) func() f
 func TestParameterCounts(t *testing.T) {
 	count := func(c Config, width int) int {
 		sum := 0
-		for _, p := range newNetwork(c, "net", width, rng.New(1, "count"), nn.TorchDefault).params() {
+		for _, p := range newNetwork(c, "net", width, rng.New(1, "count"), nn.TorchDefault).Params() {
 			sum += len(p.Data)
 		}
 		return sum

@@ -24,9 +24,9 @@ func TestRefitsStartWhereTheyAreTold(t *testing.T) {
 		c.Init = init
 		d := newDiffusion(t, c, tinyShape)
 		startFit(t, d, rows, scores, tinyFit, 1)
-		first := numbers(d.model.state())
+		first := numbers(d.model.State())
 		finishFit(t, d, 20)
-		served := numbers(d.served.state())
+		served := numbers(d.served.State())
 		if slices.Equal(first, served) {
 			t.Fatal("the fit moved nothing")
 		}
@@ -36,11 +36,11 @@ func TestRefitsStartWhereTheyAreTold(t *testing.T) {
 		}
 		d.Cancel()
 		startFit(t, d, rows, scores, tinyFit, 2)
-		again := numbers(d.model.state())
+		again := numbers(d.model.State())
 		if previous := slices.Equal(again, served); previous != (init == InitPrevious) {
 			t.Errorf("init %q: the second fit starts from what is served: %v", init, previous)
 		}
-		if slices.Equal(again, first) || !slices.Equal(again, numbers(d.average.state())) {
+		if slices.Equal(again, first) || !slices.Equal(again, numbers(d.average.State())) {
 			t.Errorf("init %q: the second fit starts as the first, or with another average", init)
 		}
 	}

@@ -43,7 +43,7 @@ func buildFit(n *network, within *frame, width int) (fitGraph, error) {
 		in := g.Slice(noised, 0, width)
 		target := g.Slice(noised, width, 2*width)
 		t := g.Slice(noised, 2*width, 2*width+1)
-		out := n.apply(g, in, t, condition, keep)
+		out := n.Apply(g, in, t, condition, keep)
 		f.loss = g.SquaredError(out, target, float64(c.Batch*width))
 	})
 	return f, err
@@ -67,7 +67,7 @@ func compileFit(model, average *network, width int, s rng.Stream, dev device.Dev
 	if err != nil {
 		return nil, err
 	}
-	c, params := model.config, model.params()
+	c, params := model.config, model.Params()
 	p := &fitProgram{fitGraph: built, frame: within, rate: op.NewTensor("generator rate", 1), blend: op.NewTensor("generator blend", 1)}
 	p.optimiser = plan.NewAdam(params, plan.AdamConfig{
 		Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay, ClipNorm: c.ClipNorm,
@@ -82,7 +82,7 @@ func compileFit(model, average *network, width int, s rng.Stream, dev device.Dev
 	if err != nil {
 		return nil, err
 	}
-	if p.average, err = plan.Compile(nil, plan.Spec{Lerps: plan.Follow(average.params(), params, p.blend)}, dev); err != nil {
+	if p.average, err = plan.Compile(nil, plan.Spec{Lerps: plan.Follow(average.Params(), params, p.blend)}, dev); err != nil {
 		p.step.Close()
 		return nil, err
 	}

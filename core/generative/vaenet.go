@@ -3,6 +3,7 @@ package generative
 import (
 	"fmt"
 
+	"pgrlab/core/generative/mlp"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
@@ -74,7 +75,7 @@ func (t trunk) params() []*op.Tensor {
 }
 
 func (t trunk) apply(g *op.Graph, x *op.Node) *op.Node {
-	act := activation(t.act)
+	act := mlp.Activation(t.act)
 	h := t.in.Apply(g, x)
 	for i := range t.down {
 		h = g.Add(h, t.up[i].Apply(g, act(g, t.down[i].Apply(g, act(g, h)))))
