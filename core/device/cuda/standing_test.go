@@ -60,9 +60,10 @@ func newResidual(t *testing.T, dev device.Device, blocks, rows, width int) *resi
 // on the CPU, in the same memory.
 func TestResidualsStandInPlace(t *testing.T) {
 	const rows, width = 40, 36
-	dev := card(t, Options{})
+	dev, apart := card(t, Options{}), card(t, Options{Without: "places"})
 	for _, blocks := range []int{2, 4} {
 		on, want := newResidual(t, dev, blocks, rows, width), newResidual(t, onCPU(t), blocks, rows, width)
+		newResidual(t, apart, blocks, rows, width)
 		for _, r := range []*residual{on, want} {
 			if err := r.program.Run(0); err != nil {
 				t.Fatal(err)
@@ -85,12 +86,14 @@ func TestResidualsStandInPlace(t *testing.T) {
 			t.Errorf("%d blocks: the state has changed", blocks)
 		}
 	}
-	var matrices []int
-	for x := range dev.executables {
-		matrices = append(matrices, x.layout.work/padded(4*rows*width))
-	}
-	slices.Sort(matrices)
-	if !slices.Equal(matrices, []int{3, 4}) {
-		t.Errorf("the workspaces have %v matrices, want 3 and 4", matrices)
+	for d, want := range map[*Device][]int{dev: {3, 4}, apart: {5, 7}} {
+		var matrices []int
+		for x := range d.executables {
+			matrices = append(matrices, x.layout.work/padded(4*rows*width))
+		}
+		slices.Sort(matrices)
+		if !slices.Equal(matrices, want) {
+			t.Errorf("the workspaces have %v matrices, want %v", matrices, want)
+		}
 	}
 }

@@ -20,15 +20,16 @@ from steps import lines, tested
 # What each workload is timed without, one at a time, and without all.
 VARIANTS = {
     "env-step": ["several", "sums", "rows"],
-    "icm": ["uses", "several", "sums"],
-    "fit-release": ["stacks", "several", "sums"],
+    "icm": ["several", "sums"],
+    "fit-release": ["stacks", "several", "sums", "places"],
     "ppo-rays": ["several", "sums", "rows"],
     "denoiser-2048": ["stacks", "several", "sums"],
     "denoiser-1024": ["stacks", "several", "sums"],
-    "call-release": [],
+    "call-release": ["made", "places"],
     "sample-2048x4096": [],
 }
-CHECKED = ["TestFitsTogether", "TestGradientsTogether", "TestMergedProgramsAgree", "TestCuriosityInEachPrecision", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers", "TestAgents", "TestGenerators", "TestPPO"]
+CHECKED = ["TestFitsTogether", "TestGradientsTogether", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers", "TestAgents", "TestGenerators", "TestPPO",
+           "TestSamplingOnPackedOperands", "TestResidualsStandInPlace"]
 PROCESSES = (1, 2, 4, 6, 8, 10, 14)
 RUN = ["--task", "cheetah-run", "--method", "pgr-curiosity", "--scale", "release"]
 

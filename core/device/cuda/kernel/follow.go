@@ -105,7 +105,7 @@ func shifted(a any, by int) any {
 // it that work on its result, or before it (precede.go), and on nothing else that they make; false if there is
 // none, or if together they are fewer than t.Chain.
 func (u *users) aroundProduct(p *device.Program, i int, t Target) (s Segment, ok bool) {
-	before, at := u.preceding(p, i)
+	before, at := u.preceding(p, i, t)
 	if before == nil && !follows(p.Instrs[i]) {
 		return Segment{}, false
 	}
@@ -115,7 +115,11 @@ func (u *users) aroundProduct(p *device.Program, i int, t Target) (s Segment, ok
 			return Segment{}, false
 		}
 		if r, ok := u.whole(p, at, t, before, f, result, last); ok {
-			return Segment{First: i, Last: last, Recipe: r, Standing: u.sharing(p, i, at, last, f)}, true
+			s = Segment{First: i, Last: last, Recipe: r}
+			if t.has("places") {
+				s.Standing = u.sharing(p, i, at, last, f)
+			}
+			return s, true
 		}
 	}
 	return Segment{}, false

@@ -26,9 +26,9 @@ var functions = []device.Code{device.ReLU, device.SiLU, device.Mish, device.ELU,
 
 // preceding finds what begins with instruction i, and the product that alone reads the result; nil and i if
 // nothing does.
-func (u *users) preceding(p *device.Program, i int) (before *preceding, product int) {
+func (u *users) preceding(p *device.Program, i int, t Target) (before *preceding, product int) {
 	in, first := p.Instrs[i], i
-	if in.Code != device.ColScale && in.Code != device.ColAdd || p.Buffers[in.Out].Members != 1 {
+	if in.Code != device.ColScale && in.Code != device.ColAdd || p.Buffers[in.Out].Members != 1 || !t.has("made") {
 		return nil, i
 	}
 	before = &preceding{x: at(in.In[0], 0), row: at(in.In[1], 0), what: beforeScale}

@@ -52,6 +52,8 @@ func (m made) of(shared bool) *device.Program {
 // their own.
 func TestWhatPrecedesAProduct(t *testing.T) {
 	tf32, bf16 := Target{SM: 90, Precision: TF32, Tile: "packed_TF32_128x128"}, Target{SM: 90, Precision: BF16, Tile: "packed_BF16_128x128"}
+	off := tf32
+	off.Without = "places,made"
 	direct, simt := Target{SM: 90, Precision: TF32, Tile: "direct_TF32_128x128"}, Target{SM: 80}
 	pack, product := "pack_made_TF32", "packed_TF32_128x128"
 	for _, c := range []struct {
@@ -69,6 +71,7 @@ func TestWhatPrecedesAProduct(t *testing.T) {
 		{"tanh", made{device.ColScale, device.Tanh, [3]int{40, 33, 40}, -1}, false, tf32, []string{pack, product}},
 		{"no whole vectors", made{device.ColAdd, device.Mish, [3]int{40, 33, 36}, 10}, false, tf32, []string{pack, product, "add_columns", "mish"}},
 		{"read twice", made{device.ColAdd, device.Mish, [3]int{40, 32, 40}, 20}, true, tf32, []string{"chain", "pack_TF32", product}},
+		{"switched off", made{device.ColScale, device.Nop, [3]int{40, 33, 40}, -1}, false, off, []string{"col_scale", "pack_TF32", product}},
 		{"direct", made{device.ColAdd, device.Mish, [3]int{40, 32, 40}, 20}, false, direct, []string{"chain", "productNN_direct_TF32_128x128"}},
 		{"float32", made{device.ColAdd, device.Mish, [3]int{40, 32, 40}, 20}, false, simt, []string{"chain", "productNN_16x32", "add_columns", "mish"}},
 	} {

@@ -80,6 +80,8 @@ var Switches = []string{
 	"stacks",  // large gradients of weights of one shape as one product
 	"several", // small gradients of weights as one launch
 	"sums",    // sums over rows and losses as one launch
+	"made",    // what makes a product's operand as part of packing it
+	"places",  // what follows a product in the place of its operand
 	"rows",    // layers of one column, and what a row makes of its columns, as steps of chains
 }
 
