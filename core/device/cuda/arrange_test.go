@@ -122,7 +122,28 @@ func TestStacksOfLargeGradients(t *testing.T) {
 			}
 			close32(t, tile+": "+p.Name, got.params[i].Data, p.Data, 0)
 		}
+		if a, b := got.program.GradientNorm(), want.program.GradientNorm(); !(math.Abs(a-b) <= 1e-12*b) || b == 0 {
+			t.Errorf("%s: the norm of the gradients is %v, of the same one by one %v", tile, a, b)
+		}
+		if summed := squared(many); summed != strings.HasPrefix(tile, "packed") {
+			t.Errorf("%s: squares are summed where gradients are made: %t", tile, summed)
+		}
+		got.x.Data[70] = float32(math.Inf(1))
+		var where *plan.NotFinite
+		if err := got.program.Run(2); !errors.As(err, &where) {
+			t.Errorf("%s: %v", tile, err)
+		}
 	}
+}
+
+// squared reports whether a program of a device sums squares where gradients are made.
+func squared(dev *Device) bool {
+	for x := range dev.executables {
+		if slices.ContainsFunc(x.program.Instrs, func(in device.Instr) bool { return in.Code == kernel.Squares }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Small gradients of which there are enough in large tiles agree with the CPU, in the largest tile on a card

@@ -13,6 +13,9 @@ import (
 
 // place returns an instruction's place in the program that was compiled.
 func (x *executable) place(i int) int {
+	if x.order[i] < 0 {
+		return -1 // Squares
+	}
 	return x.merged.From[x.order[i]]
 }
 
@@ -39,6 +42,9 @@ func (x *executable) diagnose(occasion uint64) error {
 	}
 	var first *device.NotFinite
 	for i, in := range x.program.Instrs {
+		if in.Code == kernel.Squares {
+			continue
+		}
 		err := x.alone(in)
 		if full := (*device.OutOfMemory)(nil); errors.As(err, &full) {
 			break // a number is not finite, and there is no room to find out where
@@ -223,7 +229,9 @@ func (x *executable) Outline() device.Outline {
 			}
 		}
 		for i := s.first; i <= s.last; i++ {
-			o.Lanes[x.place(i)] = kernels
+			if at := x.place(i); at >= 0 {
+				o.Lanes[at] = kernels
+			}
 		}
 	}
 	return o

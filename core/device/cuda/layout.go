@@ -293,6 +293,11 @@ func lastUses(p *device.Program) []int {
 			}
 		}
 	}
+	for _, in := range p.Instrs {
+		if in.Code == kernel.Squares { // which the end reads
+			stay(in.Out)
+		}
+	}
 	stay(p.Finite...)
 	if p.Adam != nil {
 		stay(p.Adam.Grads...)

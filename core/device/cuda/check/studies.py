@@ -20,8 +20,8 @@ from steps import lines, tested
 # What each workload is timed without, one at a time, and without all.
 VARIANTS = {
     "env-step": ["several", "sums", "rows"],
-    "icm": ["several", "sums"],
-    "fit-release": ["stacks", "several", "sums", "places"],
+    "icm": ["uses", "several", "sums"],
+    "fit-release": ["stacks", "several", "sums", "squares", "places"],
     "ppo-rays": ["several", "sums", "rows"],
     "denoiser-2048": ["stacks", "several", "sums"],
     "denoiser-1024": ["stacks", "several", "sums"],

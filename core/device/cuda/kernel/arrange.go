@@ -25,8 +25,9 @@ func Arrange(p *device.Program, t Target) (arranged *device.Program, order []int
 	}
 	late := map[int]bool{}
 	var last []int
+	standing := map[device.Ref]bool{}
 	for _, key := range keys {
-		if all := u.apart(groups[key], t); len(all) > 1 {
+		if all := u.apart(groups[key], t, standing); len(all) > 1 {
 			last = append(last, all...)
 			for _, i := range all {
 				late[i] = true
@@ -58,7 +59,51 @@ func Arrange(p *device.Program, t Target) (arranged *device.Program, order []int
 	for _, i := range order {
 		arranged.Instrs = append(arranged.Instrs, p.Instrs[i])
 	}
-	return arranged, order
+	return arranged, withSquares(arranged, order, t)
+}
+
+// Squares is an instruction that Arrange adds after large gradients that are one product: the sums of their squares, In, by block of
+// threads, float64 in the place of two numbers each, Out. Whatever makes In makes Out too, and Finish reads it instead of In.
+const Squares = device.Codes
+
+// withSquares adds instructions Squares to an arranged program, and −1 for each to order.
+func withSquares(p *device.Program, order []int, t Target) (longer []int) {
+	if p.Adam == nil || !t.has("squares") {
+		return order
+	}
+	u := usersOf(p)
+	from := p.Instrs
+	p.Instrs, p.Buffers = nil, slices.Clone(p.Buffers)
+	for i := 0; i < len(from); {
+		all := 1
+		k, stack := u.atEnd(from[i], t).(stacked)
+		for stack && i+all < len(from) && u.atEnd(from[i+all], t) == any(k) {
+			all++
+		}
+		p.Instrs, longer = append(p.Instrs, from[i:i+all]...), append(longer, order[i:i+all]...)
+		if w := k.product(all); stack && all > 1 && divide(w, t).squares(w) {
+			in := device.Instr{Code: Squares, Out: device.Ref(len(p.Buffers)), Mask: device.None}
+			for _, made := range from[i : i+all] {
+				in.In = append(in.In, made.Out)
+			}
+			p.Buffers = append(p.Buffers, device.Buffer{Name: "squares of gradients", Members: 1, Rows: 1, Cols: 2 * w.blocks(divide(w, t).tile)})
+			p.Instrs, longer = append(p.Instrs, in), append(longer, -1)
+		}
+		i += all
+	}
+	return longer
+}
+
+// product is the product of that many gradients of the kind, without its operands.
+func (k stacked) product(members int) product {
+	w := plain(tn, k.in, k.out, k.rows, members)
+	w.strideA = k.rows * k.in
+	return w
+}
+
+// squares reports whether the kernel of a division can sum the squares of what it makes.
+func (d division) squares(p product) bool {
+	return d.packed && d.splits == 1 && d.rows == p.m && p.n%4 == 0
 }
 
 // fills reports whether an instruction fills a buffer of which no other one has the memory.
@@ -156,19 +201,23 @@ func (u *users) stackable(refs ...device.Ref) bool {
 	return true
 }
 
-// apart leaves out gradients of weights one of whose operands another one has, too: it cannot stand in two places. Sums over rows
+// apart leaves out gradients of weights one of whose operands another one has, too, here or among those that are standing: it cannot
+// stand in two places. Sums over rows
 // may share theirs.
-func (u *users) apart(all []int, t Target) (rest []int) {
+func (u *users) apart(all []int, t Target, standing map[device.Ref]bool) (rest []int) {
 	seen := map[device.Ref]bool{}
 	for _, i := range all {
 		in := u.program.Instrs[i]
 		if _, stack := u.atEnd(in, t).(stacked); stack {
-			if seen[in.In[0]] || seen[in.In[1]] || in.In[0] == in.In[1] {
+			if seen[in.In[0]] || seen[in.In[1]] || in.In[0] == in.In[1] || standing[in.In[0]] || standing[in.In[1]] {
 				continue
 			}
 			seen[in.In[0]], seen[in.In[1]] = true, true
 		}
 		rest = append(rest, i)
+	}
+	if len(rest) > 1 {
+		maps.Copy(standing, seen)
 	}
 	return rest
 }
@@ -184,7 +233,7 @@ func (u *users) together(i int, t Target) (s Segment, ok bool, err error) {
 	for j := i + 1; j < len(p.Instrs) && u.atEnd(p.Instrs[j], t) == kind; j++ {
 		all = append(all, j)
 	}
-	if len(all) < 2 || len(u.apart(all, t)) < len(all) {
+	if len(all) < 2 || len(u.apart(all, t, map[device.Ref]bool{})) < len(all) {
 		return s, false, nil
 	}
 	b := &builder{program: p, in: p.Instrs[i], target: t}
@@ -212,9 +261,11 @@ func (u *users) together(i int, t Target) (s Segment, ok bool, err error) {
 	for _, r := range slices.Concat(s.Stacks...) {
 		u.standing[r] = true
 	}
-	k := kind.(stacked)
-	w := plain(tn, k.in, k.out, k.rows, len(all))
-	w.c, w.a, w.b, w.strideA = at(s.Stacks[0][0], 0), at(s.Stacks[1][0], 0), at(s.Stacks[2][0], 0), k.rows*k.in
+	w := kind.(stacked).product(len(all))
+	w.c, w.a, w.b = at(s.Stacks[0][0], 0), at(s.Stacks[1][0], 0), at(s.Stacks[2][0], 0)
+	if next := s.Last + 1; next < len(p.Instrs) && p.Instrs[next].Code == Squares {
+		w.squares, s.Last = at(p.Instrs[next].Out, 0), next
+	}
 	err = b.multiply(w)
 	s.Recipe = b.recipe
 	return s, true, err

@@ -81,8 +81,11 @@ func (f *finish) check() {
 	}
 	var t tensors
 	if a != nil {
+		summed := f.squares(&t)
 		for _, r := range a.Grads {
-			t.add(f.size(r), at(r, 0), uint64(0))
+			if !summed[r] {
+				t.add(f.size(r), at(r, 0), uint64(0))
+			}
 		}
 	}
 	for _, r := range f.program.Finite {
@@ -97,6 +100,21 @@ func (f *finish) check() {
 		constants = []any{at(a.Rate, 0), float64(float32(a.Beta1)), float64(float32(a.Beta2)), a.WeightDecay, a.ClipNorm, float64(device.MaxGradientNorm)}
 	}
 	f.over("check", t, checkBlocks, []any{State{}, Gate{}, Turn{}, partial}, constants)
+}
+
+// squares adds the sums of squares that products have left of the gradients that they made, and returns those gradients.
+func (f *finish) squares(t *tensors) map[device.Ref]bool {
+	summed := map[device.Ref]bool{}
+	for _, in := range f.program.Instrs {
+		if in.Code != Squares {
+			continue
+		}
+		t.add(f.size(in.Out)/2, at(in.Out, 0), uint64(2))
+		for _, r := range in.In {
+			summed[r] = true
+		}
+	}
+	return summed
 }
 
 // adam emits the optimiser's step and returns the averages that it did not move.

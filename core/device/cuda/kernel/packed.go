@@ -50,9 +50,17 @@ func (b *builder) packed(p product, d division) (multiply func(q product, d divi
 		tiles, members := ceil(q.m, d.m)*ceil(q.n, d.n), q.members*d.splits
 		args := []any{q.c, toA, toB, q.bias, q.mask, q.index, q.after.table(q.c.Offset), int32(q.m), int32(q.n), int32(each), int32(rowsA), int32(rowsB),
 			strideA, int64(each) * int64(rowsB) * lineBytes, int64(q.strideC), int64(part),
-			int32(q.inner), int32(d.splits), int32(ceil(q.inner*each, d.splits)), q.flags()}
+			int32(q.inner), int32(d.splits), int32(ceil(q.inner*each, d.splits)), q.flags(), optionalSquares(q)}
 		b.launch(d.kernel, [3]uint32{uint32(tiles), 1, uint32(members)}, d.threads, d.shared, args...)
 	}
+}
+
+// optionalSquares is the argument for a product's squares.
+func optionalSquares(p product) any {
+	if p.squares == nil {
+		return absent
+	}
+	return p.squares
 }
 
 // rowsOfB and colsOfB are the shape of B in memory.

@@ -30,6 +30,9 @@ type product struct {
 	relu       bool
 	ready      bool       // A is in memory as a packed operand
 	after      *following // what else is done with the result; nil: nothing
+	// squares receives the sum of squares of each block's part of the result, float64; nil: nothing does. Only packed tiles
+	// make it, of rows that are whole vectors, if the sum is not divided.
+	squares any
 }
 
 // absent is the argument for an operand that is not there.

@@ -82,6 +82,7 @@ var Switches = []string{
 	"sums",    // sums over rows and losses as one launch
 	"made",    // what makes a product's operand as part of packing it
 	"places",  // what follows a product in the place of its operand
+	"squares", // the squares of gradients summed where these are made
 	"rows",    // layers of one column, and what a row makes of its columns, as steps of chains
 }
 

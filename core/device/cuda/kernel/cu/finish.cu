@@ -68,7 +68,7 @@ DEVICE void prepare(State *s, const float *rate, Constants c) {
 }
 
 // Sums the squares of all tensors of the table, rows {chunks before, n, address, 0
-// for a gradient, 1 for what must only be finite}. The block that is last to arrive
+// for a gradient, 1 for what must only be finite, 2 for sums of squares of gradients, float64, of which there are n}. The block that is last to arrive
 // adds up the blocks' sums and decides; where it closes the gate it leaves its turn there.
 // rate is absent where there is no optimiser.
 KERNEL void check(State *state, Gate *gate, u32 turn, Partial *partial, const u64 *table, u32 rows, u32 chunks, const float *rate, double beta1, double beta2, double decay, double clip, double most) {
@@ -79,6 +79,10 @@ KERNEL void check(State *state, Gate *gate, u32 turn, Partial *partial, const u6
     const u64 *row = rowOf(table, rows, 4, chunk);
     Share s = shareOf(row, chunk);
     if (s.n == 0) continue;
+    if (row[3] == 2) {
+      for (u32 i = 0; i < s.n; i++) grads += ((const double *)row[2])[s.at + i];
+      continue;
+    }
     float4 v = load((const float *)row[2], s);
     double square = (double)v.x * (double)v.x + (double)v.y * (double)v.y + (double)v.z * (double)v.z + (double)v.w * (double)v.w;
     if (row[3]) others += square;

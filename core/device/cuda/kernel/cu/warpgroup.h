@@ -58,12 +58,13 @@ template <typename T, int BM, int BN, int STAGES> struct Warpgroups {
     waitProducts<0>();
   }
 
-  static DEVICE_MEMBER void run(const Product &p, const Packed &x) {
+  // squares: of each block the sum of squares of what it makes, or 0
+  static DEVICE_MEMBER void run(const Product &p, const Packed &x, double *squares) {
     Place at = placeOf<BM, BN, T::K>(p);
     float d[SUMS];
     UNROLL for (int i = 0; i < SUMS; i++) d[i] = 0.0f;
     sum(at, x, d);
-    finishTogether<T, BN>(p, at, d);
+    finishTogether<T, BN>(p, at, d, squares);
   }
 };
 
@@ -72,8 +73,8 @@ template <typename T, int BM, int BN, int STAGES> struct Warpgroups {
   KERNEL __launch_bounds__(256, 1) void packed_##T##_##BM##x##BN(                                                       \
       float *c, const char *a, const char *b, const float *__restrict__ bias, const float *__restrict__ mask,           \
       const float *__restrict__ index, const u64 *after, int m, int n, int each, int rowsA, int rowsB, i64 strideA,     \
-      i64 strideB, i64 strideC, i64 partStride, int inner, int splits, int chunks, u32 flags) {                         \
+      i64 strideB, i64 strideC, i64 partStride, int inner, int splits, int chunks, u32 flags, double *squares) {        \
     Product p = {c, 0, 0, 0, bias, mask, index, after, m, n, each * T::K, 0, 0, 0, 0, n, strideC, partStride, inner, splits, chunks, flags}; \
     Packed x = {a, b, rowsA, rowsB, strideA, strideB};                                                                  \
-    Warpgroups<T, BM, BN, STAGES>::run(p, x);                                                                           \
+    Warpgroups<T, BM, BN, STAGES>::run(p, x, squares);                                                                  \
   }

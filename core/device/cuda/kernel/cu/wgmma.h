@@ -3,6 +3,7 @@
 // sums.
 #pragma once
 #include "packed.h"
+#include "reduce.h"
 #include "several.h"
 
 extern __shared__ __attribute__((aligned(1024))) float dynamicShared[];
@@ -59,8 +60,9 @@ template <typename T, int BN> struct Staged {
     }
   }
 
-  static DEVICE_MEMBER void finish(const Product &p, const Place &at) {
+  static DEVICE_MEMBER void finish(const Product &p, const Place &at, double *squares) {
     constexpr int LINE = BN / 4; // vectors
+    double square = 0.0;
     _Pragma("unroll 1") for (int i = threadX(); i < 128 * LINE; i += THREADS * SEVERAL) {
       float4 v[SEVERAL];
       int rows[SEVERAL], cols[SEVERAL];
@@ -69,13 +71,21 @@ template <typename T, int BN> struct Staged {
         v[j] = *(const float4 *)(dynamicShared + row * PITCH + col);
         rows[j] = at.m0 + row, cols[j] = at.n0 + col;
       }
+      if (squares) { // of results whose rows are whole vectors
+        UNROLL for (int j = 0; j < SEVERAL; j++) if (rows[j] < p.m && cols[j] < p.n) UNROLL for (int k = 0; k < 4; k++)
+          square += (double)v[j][k] * (double)v[j][k];
+      }
       finishSeveral<T>(p, at, rows, cols, v);
     }
+    if (!squares) return;
+    __shared__ double sums[32];
+    square = blockSum(square, sums);
+    if (threadX() == 0) squares[blockZ() * gridX() + blockX()] = square;
   }
 };
-template <typename T, int BN> DEVICE void finishTogether(const Product &p, const Place &at, const float *d) {
+template <typename T, int BN> DEVICE void finishTogether(const Product &p, const Place &at, const float *d, double *squares = 0) {
   syncThreads(); // the last chunks are read
   Staged<T, BN>::put(d);
   syncThreads();
-  Staged<T, BN>::finish(p, at);
+  Staged<T, BN>::finish(p, at, squares);
 }
