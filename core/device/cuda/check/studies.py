@@ -28,8 +28,11 @@ VARIANTS = {
     "call-release": ["made", "places"],
     "sample-2048x4096": [],
 }
-CHECKED = ["TestFitsTogether", "TestGradientsTogether", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers", "TestAgents", "TestGenerators", "TestPPO",
-           "TestSamplingOnPackedOperands", "TestResidualsStandInPlace"]
+CHECKED = [
+    "TestFitsTogether", "TestGradientsTogether", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers",
+    "TestAgents", "TestGenerators", "TestPPO", "TestSamplingOnPackedOperands", "TestResidualsStandInPlace",
+    "TestMergedProgramsAgree", "TestCuriosityInEachPrecision", "TestStacksOfLargeGradients",
+]
 PROCESSES = (1, 2, 4, 6, 8, 10, 14)
 RUN = ["--task", "cheetah-run", "--method", "pgr-curiosity", "--scale", "release"]
 
