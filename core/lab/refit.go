@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
@@ -183,6 +184,8 @@ func (f *refit) fitModel() phase {
 }
 
 func (f *refit) startFit() error {
+	begin := f.now()
+	defer func() { f.meter.On(cost.Fit, begin) }() // fresh weights and the data's statistics are part of a fit
 	f.giveUp() // its rest would be in no batch: the refit makes a new D_syn in the same env step
 	f.begins(f.members[0].Synthesis.Bound())(redo.Fitting)
 	s := f.settings

@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/core/generative"
 	"pgrlab/core/plan"
 	"pgrlab/core/testing/emulator"
@@ -83,6 +84,30 @@ func TestFitsTogether(t *testing.T) {
 	agree(t, fitted(t, plain, none, false, on, alone, 11), fitted(t, plain, none, false, onCPU(t), alone, single...), 1e-5)
 	if n := len(on.sequences) + len(on.stores); n != 0 {
 		t.Errorf("%d sequences and stores are left", n)
+	}
+}
+
+// The same in the tiles of the tensor cores.
+func TestFitsTogetherInEachPrecision(t *testing.T) {
+	if !soak && !onGPU {
+		t.Skip("interpreting the tensor cores takes a minute: PGRLAB_SOAK=1, or PGRLAB_GPU=0 where there is a GPU")
+	}
+	c := small()
+	c.EMAEvery = 9
+	var single []int
+	for range 11 {
+		single = append(single, 1)
+	}
+	none := func() {}
+	want := fitted(t, c, generative.HeadNone, true, onCPU(t), none, single...)
+	for tile, o := range map[string]Options{
+		"packed_TF32_128x128": {Precision: kernel.TF32}, "direct_TF32_128x128": {Precision: kernel.TF32}, "packed_BF16_128x128": {Precision: kernel.BF16},
+	} {
+		o.Tile = tile
+		dev := hopper(t, o)
+		together := fitted(t, c, generative.HeadNone, true, dev, none, 11)
+		agree(t, together, fitted(t, c, generative.HeadNone, true, dev, none, single...), 0)
+		agree(t, together, want, map[kernel.Precision]float64{kernel.TF32: 1e-3, kernel.BF16: 8e-3}[o.Precision])
 	}
 }
 
