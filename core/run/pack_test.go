@@ -172,6 +172,9 @@ func TestADamagedFileOfRunsIsRefused(t *testing.T) {
 		if entries, _ := os.ReadDir(into); err == nil || len(dirs)+len(entries) > 0 || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, %v, %v", what, dirs, entries, err)
 		}
+		if _, err := os.Stat(into); err == nil {
+			t.Fatalf("%s: the folder for the runs is left", what)
+		}
 	}
 	for i := 0; i < len(good); i += 1 + len(good)/150 {
 		bad := slices.Clone(good)

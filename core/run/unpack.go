@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -58,6 +59,13 @@ func Unpack(r io.Reader, into string, limit func(p *Packed) (Limit, error), prog
 		if err != nil {
 			return nil, err
 		}
+	}
+	if _, gone := os.Lstat(into); gone != nil {
+		defer func() {
+			if err != nil {
+				os.Remove(into) // if nothing is in it
+			}
+		}()
 	}
 	z, err := unpack(r)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -84,7 +83,7 @@ func pack(d cli.Deps, args []string, out string, stderr io.Writer) error {
 	var file int64
 	err := cli.WriteFile(out, func(w io.Writer) error {
 		counted := &counter{Writer: w}
-		err := run.Pack(counted, d.Version, all, meter(progress, "packs"))
+		err := run.Pack(counted, d.Version, all, progress.Bytes("packs"))
 		file = counted.n
 		return err
 	})
@@ -170,15 +169,4 @@ func (c *counter) Write(b []byte) (int, error) {
 	n, err := c.Writer.Write(b)
 	c.n += int64(n)
 	return n, err
-}
-
-// meter shows the progress of work that takes more than a second.
-func meter(p *terminal.Progress, does string) func(done, total int64) {
-	last, wait := time.Now(), time.Second
-	return func(done, total int64) {
-		if now := time.Now(); now.Sub(last) >= wait {
-			p.Rewrite(fmt.Sprintf("%s %s of %s", does, cli.Size(done), cli.Size(total)))
-			last, wait = now, p.Every()
-		}
-	}
 }

@@ -58,7 +58,7 @@ folder of the same name is never replaced. train --resume goes on with each run.
 
 func unpack(file *os.File, out string, stdout, stderr io.Writer) error {
 	progress := terminal.NewProgress(stderr)
-	dirs, err := run.Unpack(file, out, limitOf, meter(progress, "unpacks"))
+	dirs, err := run.Unpack(file, out, limitOf, progress.Bytes("unpacks"))
 	progress.Clear()
 	for _, dir := range dirs {
 		fmt.Fprintln(stdout, dir)

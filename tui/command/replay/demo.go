@@ -49,7 +49,7 @@ A run of your own, which you steer, begins with pgrlab.`,
 				return fmt.Errorf("demo: %w", err)
 			}
 			defer os.RemoveAll(filepath.Dir(dir))
-			o, err := Options(d, dir, speed)
+			o, err := Options(d, dir, speed, c.ErrOrStderr())
 			if err != nil {
 				return err
 			}

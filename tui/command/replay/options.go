@@ -14,6 +14,7 @@ import (
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/results"
+	"pgrlab/tui/command/terminal"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/scenes"
@@ -24,16 +25,18 @@ const usualSpeed = 60
 
 // AtEnd describes a past run to the screen, whose replay stands at its end.
 func AtEnd(d cli.Deps, dir string) (tui.Options, error) {
-	return options(d, dir, usualSpeed, (*tui.Replay).End)
+	return options(d, dir, usualSpeed, (*tui.Replay).End, nil)
 }
 
-// Options describe a past run to the screen, which plays it from its beginning.
-func Options(d cli.Deps, dir string, speed float64) (tui.Options, error) {
-	return options(d, dir, speed, func(*tui.Replay) {})
+// Options describe a past run to the screen, which plays it from its beginning. Long reading is shown on stderr.
+func Options(d cli.Deps, dir string, speed float64, stderr io.Writer) (tui.Options, error) {
+	progress := terminal.NewProgress(stderr)
+	defer progress.Clear()
+	return options(d, dir, speed, func(*tui.Replay) {}, progress.Bytes("reads scenes:"))
 }
 
-// options describe a past run to the screen; begin prepares the replay.
-func options(d cli.Deps, dir string, speed float64, begin func(*tui.Replay)) (tui.Options, error) {
+// options describe a past run to the screen; begin prepares the replay, and reads, if there is one, is called as bytes are read.
+func options(d cli.Deps, dir string, speed float64, begin func(*tui.Replay), reads func(done, total int64)) (tui.Options, error) {
 	file := filepath.Join(dir, run.ConfigName)
 	doc, err := run.ReadFile(dir, run.ConfigName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +50,7 @@ func options(d cli.Deps, dir string, speed float64, begin func(*tui.Replay)) (tu
 		return tui.Options{}, err
 	}
 	about := pane.About{Config: config, Folder: dir, Replay: true, References: References(config), Untrained: Untrained(config)}
-	if about.Scenes, err = readScenes(dir); err != nil {
+	if about.Scenes, err = readScenes(dir, reads); err != nil {
 		return tui.Options{}, err
 	}
 	if about.Scenes != nil {
@@ -76,7 +79,7 @@ func options(d cli.Deps, dir string, speed float64, begin func(*tui.Replay)) (tu
 }
 
 // readScenes reads the scenes of a run; nil: it has none.
-func readScenes(dir string) (*scenes.Reel, error) {
+func readScenes(dir string, reads func(done, total int64)) (*scenes.Reel, error) {
 	file, err := run.OpenFile(dir, scenes.FileName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -85,11 +88,29 @@ func readScenes(dir string) (*scenes.Reel, error) {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	defer file.Close()
-	reel, err := scenes.Read(file)
+	from := io.Reader(file)
+	if about, err := file.Stat(); err == nil && reads != nil {
+		from = &meteredReader{Reader: file, total: about.Size(), reads: reads}
+	}
+	reel, err := scenes.Read(from)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %s: %w: without that file the journal is played alone", filepath.Join(dir, scenes.FileName), err)
 	}
 	return reel, nil
+}
+
+// meteredReader reports how much of a file has been read.
+type meteredReader struct {
+	io.Reader
+	done, total int64
+	reads       func(done, total int64)
+}
+
+func (m *meteredReader) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.done += int64(n)
+	m.reads(m.done, m.total)
+	return n, err
 }
 
 // References are the results to compare a run with: first those of this program's runs with the

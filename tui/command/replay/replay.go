@@ -40,6 +40,7 @@ player shows on a web page or in a terminal. Neither needs a terminal.`,
 			if err := into.check(c.Flags()); err != nil {
 				return err
 			}
+			into.stderr = c.ErrOrStderr()
 			switch {
 			case into.picture != "":
 				return into.draw(d, args[0])
@@ -53,7 +54,7 @@ player shows on a web page or in a terminal. Neither needs a terminal.`,
 			if err != nil {
 				return fmt.Errorf("replay: %w", err)
 			}
-			o, err := Options(d, dir, speed)
+			o, err := Options(d, dir, speed, c.ErrOrStderr())
 			if err != nil {
 				return err
 			}

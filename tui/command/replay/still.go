@@ -23,6 +23,7 @@ type fileFlags struct {
 	picture, cast string
 	step          int // of the picture; -1: the last step
 	size          string
+	stderr        io.Writer
 }
 
 // check refuses flags that would have no effect, and a file whose name says that it is something else.
@@ -75,7 +76,7 @@ func (f fileFlags) read(d cli.Deps, name string) (r recorded, err error) {
 	if err != nil {
 		return r, fmt.Errorf("replay: %w", err)
 	}
-	o, err := Options(d, dir, 1)
+	o, err := Options(d, dir, 1, f.stderr)
 	if err != nil {
 		return r, err
 	}

@@ -67,6 +67,17 @@ func (p *Progress) Every() time.Duration {
 	return plainEvery
 }
 
+// Bytes returns a function that shows how much of so many bytes some work has done, once it takes longer than a second.
+func (p *Progress) Bytes(does string) func(done, total int64) {
+	last, wait := time.Now(), time.Second
+	return func(done, total int64) {
+		if now := time.Now(); now.Sub(last) >= wait {
+			p.Rewrite(fmt.Sprintf("%s %s of %s", does, cli.Size(done), cli.Size(total)))
+			last, wait = now, p.Every()
+		}
+	}
+}
+
 // Rewrite shows the progress of work: in place on a terminal, as a line of its own elsewhere.
 func (p *Progress) Rewrite(text string) {
 	if p.screen == nil {
