@@ -141,7 +141,7 @@ func (m *Charts) ghostNotes(step int) []string {
 		for _, y := range values {
 			all = append(all, format.Number(y))
 		}
-		return []string{"  " + t.Dim.On(fmt.Sprintf("ghost %s: ", runsOf(n))) + strings.Join(all, ", ")}
+		return []string{"  " + t.Dim.On(fmt.Sprintf("ghost %s: ", runsOf(len(values)))) + strings.Join(all, ", ")}
 	}
 	value := fmt.Sprintf("%s [%s, %s]", format.Number(b.Median), format.Number(b.Low), format.Number(b.High))
 	return []string{
