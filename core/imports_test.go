@@ -75,47 +75,48 @@ var allowed = map[string][]string{
 
 	"presets": {"core/config", "core/knob", "core/spelling", "core/printable", "core/table", "core/task", "core/run"}, // run: how files are opened that people name
 
-	"core/config":         {"core/experience", "core/task", "core/table", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/knob", "core/replay", "core/run", "core/device"}, // run: the limit of a checkpoint; device: lanes
-	"core/task":           {},
-	"core/policy":         {"core/config", "core/task", "core/agent", "core/nn", "core/op", "core/device", "core/rng"},                                            // nn, op: the weights of a file
-	"core/event":          {"core/knob", "core/run"},                                                                                                              // run: lines of the journal
-	"core/knob":           {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                                      // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
-	"core/inspect":        {"core/agent", "core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
-	"core/redo":           {"core/event", "core/knob", "core/relevance", "core/replay"},
-	"core/cost":           {"core/config", "core/event", "core/knob", "core/relevance", "core/generative", "core/run"},                                                                                                                                                                        // run: numbers as journals write them
-	"core/replica":        {"core/ground", "core/experience", "core/source", "core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng", "core/version"}, // run: numbers of the events
-	"core/source":         {"core/experience", "core/event", "core/run", "core/task"},                                                                                                                                                                                                         // event, run: the lines of episodes
-	"core/checkpoint":     {"core/experience", "core/replica", "core/config", "core/task", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/generative", "core/replay", "core/version"},
-	"core/offline":        {"core/checkpoint", "core/replica", "core/config", "core/task", "core/inspect", "core/whatif", "core/event", "core/knob", "core/redo", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/lab":            {"core/ground", "core/dataset", "core/experience", "core/source", "core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
-	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
-	"core/bench":          {"core/..."},
-	"core/sweep":          {"core/run", "core/cost"},
-	"core/sweep/slurm":    {"core/run"},
-	"core/sweep/ssh":      {"core/run"},
-	"core/ground":         {"core/event", "core/run"},                                                                                                                                                                                 // its line, and numbers as journals write them
-	"core/fan":            {"core/rng"},                                                                                                                                                                                               // who gets a change is drawn
-	"core/report":         {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                                                     // rng: the bootstrap's random numbers
-	"core/agent":          {"core/experience", "core/replay", "core/registry", "core/window", "core/device"},                                                                                                                          // contract and registry; window: the size of a frame after convolutions
-	"core/agent/...":      {"core/experience", "core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng", "core/version"}, // a learner is a package below it and knows no other
-	"core/agent/learners": {"core/agent/..."},                                                                                                                                                                                         // the list of them
-	"core/relevance":      {"core/formula", "core/experience", "core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/dynamics":       {"core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/generative":     {"core/generative/mlp", "core/dynamics", "core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/generative/mlp": {"core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/analysis":       {"core/replay"},
-	"core/experience":     {"core/replay", "core/rng"},
-	"core/replay":         {"core/rng", "core/version"},
-	"core/run":            {"core/run/files", "core/printable", "core/shell"}, // lines of journals are cleaned where they are read
-	"core/run/files":      {},
-	"core/rng":            {},
-	"core/version":        {}, // readers of saved files
-	"core/spelling":       {},
-	"core/formula":        {"core/spelling"}, // the language of task files and of relevance; a leaf but for its guesses
-	"core/registry":       {"core/spelling"}, // parts that declare themselves
-	"core/shell":          {},                // texts that say what to type
-	"core/table":          {},                // configurations with tables of parts that register themselves
-	"core/printable":      {},                // readers and views of what others wrote
+	"core/config":              {"core/experience", "core/task", "core/table", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/knob", "core/replay", "core/run", "core/device"}, // run: the limit of a checkpoint; device: lanes
+	"core/task":                {},
+	"core/policy":              {"core/config", "core/task", "core/agent", "core/nn", "core/op", "core/device", "core/rng"},                                            // nn, op: the weights of a file
+	"core/event":               {"core/knob", "core/run"},                                                                                                              // run: lines of the journal
+	"core/knob":                {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                                      // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
+	"core/inspect":             {"core/agent", "core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
+	"core/redo":                {"core/event", "core/knob", "core/relevance", "core/replay"},
+	"core/cost":                {"core/config", "core/event", "core/knob", "core/relevance", "core/generative", "core/run"},                                                                                                                                                                        // run: numbers as journals write them
+	"core/replica":             {"core/ground", "core/experience", "core/source", "core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng", "core/version"}, // run: numbers of the events
+	"core/source":              {"core/experience", "core/event", "core/run", "core/task"},                                                                                                                                                                                                         // event, run: the lines of episodes
+	"core/checkpoint":          {"core/experience", "core/replica", "core/config", "core/task", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/generative", "core/replay", "core/version"},
+	"core/offline":             {"core/checkpoint", "core/replica", "core/config", "core/task", "core/inspect", "core/whatif", "core/event", "core/knob", "core/redo", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/lab":                 {"core/ground", "core/dataset", "core/experience", "core/source", "core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
+	"core/whatif":              {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
+	"core/bench":               {"core/..."},
+	"core/sweep":               {"core/run", "core/cost"},
+	"core/sweep/slurm":         {"core/run"},
+	"core/sweep/ssh":           {"core/run"},
+	"core/ground":              {"core/event", "core/run"},                                                                                                                                                                                 // its line, and numbers as journals write them
+	"core/fan":                 {"core/rng"},                                                                                                                                                                                               // who gets a change is drawn
+	"core/report":              {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                                                     // rng: the bootstrap's random numbers
+	"core/agent":               {"core/experience", "core/replay", "core/registry", "core/window", "core/device"},                                                                                                                          // contract and registry; window: the size of a frame after convolutions
+	"core/agent/...":           {"core/experience", "core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng", "core/version"}, // a learner is a package below it and knows no other
+	"core/agent/learners":      {"core/agent/..."},                                                                                                                                                                                         // the list of them
+	"core/relevance":           {"core/formula", "core/experience", "core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/dynamics":            {"core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/generative":          {"core/generative/mlp", "core/generative/ondevice", "core/dynamics", "core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/generative/mlp":      {"core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/generative/ondevice": {"core/op", "core/plan", "core/device", "core/rng"},
+	"core/analysis":            {"core/replay"},
+	"core/experience":          {"core/replay", "core/rng"},
+	"core/replay":              {"core/rng", "core/version"},
+	"core/run":                 {"core/run/files", "core/printable", "core/shell"}, // lines of journals are cleaned where they are read
+	"core/run/files":           {},
+	"core/rng":                 {},
+	"core/version":             {}, // readers of saved files
+	"core/spelling":            {},
+	"core/formula":             {"core/spelling"}, // the language of task files and of relevance; a leaf but for its guesses
+	"core/registry":            {"core/spelling"}, // parts that declare themselves
+	"core/shell":               {},                // texts that say what to type
+	"core/table":               {},                // configurations with tables of parts that register themselves
+	"core/printable":           {},                // readers and views of what others wrote
 
 	"tui/command/data":     {"tui/command/cli", "core/dataset", "core/printable"},
 	"core/dataset":         {"core/dataset/...", "core/run", "core/printable"}, // run: how files are opened that people name; printable: their names

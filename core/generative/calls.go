@@ -28,6 +28,7 @@ type calls struct {
 
 	chunk    *chunk
 	programs plan.Cache[evaluation, *plan.Program]
+	several  plan.Cache[pair, *several] // of programs; nil: the device makes evaluations one by one
 }
 
 func newCalls(n *network, width int, noise rng.Stream, dev device.Device) *calls {
@@ -35,7 +36,7 @@ func newCalls(n *network, width int, noise rng.Stream, dev device.Device) *calls
 		network: mlp.NewSeparated(n.Network), config: n.config, width: width, device: dev, noise: noise, frame: newFrame(n.config, "served", width),
 		in: op.NewTensor("c_in", width), skip: op.NewTensor("c_skip", width), scale: op.NewTensor("c_out", width),
 	}
-	c.programs.Compile = c.compile
+	c.programs.Compile, c.several.Compile = c.compile, c.newSeveral
 	return c
 }
 
@@ -66,11 +67,12 @@ func (c *calls) ready() (err error) {
 }
 
 // at sets the noise level of an evaluation of a sample, one of those that were embedded.
-func (c *calls) at(evaluation int, sigma float64) {
-	c.levels.at(evaluation)
+func (c *calls) at(evaluation int, sigma float64, to place) {
+	c.levels.at(evaluation, to)
+	skips, scales, ins := to(c.skip), to(c.scale), to(c.in)
 	for j, spread := range c.spread {
 		skip, scale, in := precondition(sigma, spread)
-		c.skip.Data[j], c.scale.Data[j], c.in.Data[j] = float32(skip), float32(scale), float32(in)
+		skips[j], scales[j], ins[j] = float32(skip), float32(scale), float32(in)
 	}
 }
 
@@ -120,7 +122,7 @@ func (c *calls) compile(e evaluation) (*plan.Program, error) {
 // drop closes the programs of the chunk.
 func (c *calls) drop() error {
 	c.chunk = nil
-	return c.programs.Close()
+	return plan.Close(&c.several, &c.programs)
 }
 
 // Close closes all programs; it does nothing with nil calls.

@@ -57,7 +57,7 @@ func (l labelled) share(t *testing.T, c Config, knobs GenKnobs) (share float64) 
 	memory := newChunk(rows, 2, 0)
 	set(memory.omega, knobs.Guidance)
 	s := newSampler(c, knobs, memory)
-	s.noise, s.at = rng.New(5, "corrector test"), func(_ int, sigma float64) { l.at(sigma) }
+	s.noise, s.at = rng.New(5, "corrector test"), func(_ int, sigma float64, _ place) { l.at(sigma) }
 	for p, mixing := range c.blends(knobs) {
 		var spec plan.Spec
 		g, err := op.Build("step", func(g *op.Graph) { spec = memory.build(g, part(p), mixing.of(l, memory.omega), s.noise) })

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pgrlab/core/device"
+	"pgrlab/core/generative/ondevice"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -39,11 +40,12 @@ type Diffusion struct {
 
 	sketches *calls // for Sketch; nil before the first sketch
 
-	fit   *fit      // nil: none under way
-	data  *onDevice // of a fit; nil: the host samples its batches
-	tried *fit      // the last one whose data the device was asked to take
+	fit   *fit           // nil: none under way
+	data  *ondevice.Data // of a fit; nil: the host samples its batches
+	tried *fit           // the last one whose data the device was asked to take
 	lastFit
 	generation *generation // nil: none under way
+	made       int         // network calls of the newest slice of a generation
 }
 
 // lastFit is the result of the last complete fit.
@@ -242,7 +244,7 @@ func (d *Diffusion) draw(f *fit, at uint64) error {
 		d.keep(b.keep.Data, f, at)
 	}
 	if d.data != nil {
-		return d.data.sample.Run(at)
+		return d.data.Sample(at)
 	}
 	d.gather(f, at)
 	if !d.program.sampled {

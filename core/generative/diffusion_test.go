@@ -318,7 +318,7 @@ func estimator(t *testing.T, c *calls, m blend, prompts []float32) func(x []floa
 		if err := c.embed([]float64{sigma + 1, sigma}); err != nil {
 			t.Fatal(err)
 		}
-		c.at(1, sigma)
+		c.at(1, sigma, here)
 		if err := p.Run(0); err != nil {
 			t.Fatal(err)
 		}

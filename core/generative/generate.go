@@ -80,6 +80,9 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation,
 			return nil, err
 		}
 	}
+	if g.sampler.several, err = d.calls.several.Of(pair{{prediction, g.blends[prediction]}, {correction, g.blends[correction]}}); err != nil {
+		return nil, err
+	}
 	g.out = make([]float32, g.rows*d.layout.row())
 	return g, nil
 }
@@ -114,7 +117,7 @@ func (d *Diffusion) address(g *generation) error {
 
 func (d *Diffusion) promptStream() rng.Stream { return d.stream.Sub("prompts") }
 
-// GenerateSlice makes one network call. It returns the transitions that this call
+// GenerateSlice makes one network call, or several where the device makes them at once. It returns the transitions that they
 // finished, as rows of the replay buffer [s, a, r, s', d] that are valid until the
 // next call, and the number of calls made and needed; the generation is complete
 // when they are equal. If the network's estimate is not finite, the error wraps
@@ -124,9 +127,11 @@ func (d *Diffusion) GenerateSlice() (rows []float32, done, total int, err error)
 	if g == nil {
 		return nil, 0, 0, errors.New("generate: no generation is under way")
 	}
+	before := g.sampler.made()
 	if err := g.sampler.advance(); err != nil {
 		return nil, 0, 0, fmt.Errorf("generate: sample %d, level %d: %w", g.first, g.sampler.level, err)
 	}
+	d.made = g.sampler.made() - before
 	done, total = g.progress()
 	if !g.sampler.done() {
 		return nil, done, total, nil

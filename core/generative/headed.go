@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/device"
+	"pgrlab/core/generative/ondevice"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -57,9 +58,9 @@ type Headed struct {
 	rate      *op.Tensor
 
 	fit     *headFit
-	data    *onDevice // of a fit; nil: the host samples its batches
-	tried   *headFit  // the last one whose data the device was asked to take
-	sampled bool      // the device has sampled batches, and has had them in its memory since then
+	data    *ondevice.Data // of a fit; nil: the host samples its batches
+	tried   *headFit       // the last one whose data the device was asked to take
+	sampled bool           // the device has sampled batches, and has had them in its memory since then
 	served  bool
 	ranges  realRanges // of the served fit
 	rules   rules
@@ -288,7 +289,7 @@ func (d *Headed) rateOf(f *headFit, step int) float32 {
 // draw fills the batch of one step, on the device if it has the data.
 func (d *Headed) draw(f *headFit, at uint64) error {
 	if d.data != nil {
-		return d.data.sample.Run(at)
+		return d.data.Sample(at)
 	}
 	draw := d.stream.Sub("rows").At(at)
 	for i := range d.config.Batch {

@@ -1,6 +1,7 @@
 package generative
 
 import (
+	"pgrlab/core/generative/ondevice"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
@@ -8,21 +9,24 @@ import (
 // Together is that of the generator: the heads make as many steps at once.
 func (d *Headed) Together() int { return Together(d.Model) }
 
+// CallsMade is that of the generator.
+func (d *Headed) CallsMade() int { return CallsMade(d.Model) }
+
 // takeData brings what the heads learn into the device's memory: for each row x and y of all heads.
 func (d *Headed) takeData(f *headFit) error {
 	if d.tried == f {
-		return d.data.current()
+		return d.data.Current()
 	}
 	d.tried = f
 	if err := d.dropData(); err != nil {
 		return err
 	}
-	s := source{rows: f.rows.Len(), batch: d.config.Batch, stream: d.stream.Sub("rows")}
+	s := ondevice.Source{Rows: f.rows.Len(), Batch: d.config.Batch, Stream: d.stream.Sub("rows")}
 	for _, h := range d.heads {
-		s.into = append(s.into, plan.Into{To: h.x, First: s.width}, plan.Into{To: h.y, First: s.width + h.in})
-		s.width += h.in + h.out
+		s.Into = append(s.Into, plan.Into{To: h.x, First: s.Width}, plan.Into{To: h.y, First: s.Width + h.in})
+		s.Width += h.in + h.out
 	}
-	s.write = func(dst []float32, i int) {
+	s.Write = func(dst []float32, i int) {
 		row := f.rows.Row(i)
 		for _, h := range d.heads {
 			h.learns(dst[:h.in], dst[h.in:h.in+h.out], row)
@@ -30,7 +34,7 @@ func (d *Headed) takeData(f *headFit) error {
 		}
 	}
 	var err error
-	d.data, err = takeData(d.device, s, d.Together(), steps{step: d.step, own: []*op.Tensor{d.rate}})
+	d.data, err = ondevice.Take(d.device, s, d.Together(), ondevice.Steps{Step: d.step, Own: []*op.Tensor{d.rate}})
 	d.sampled = d.sampled || d.data != nil
 	return err
 }
@@ -39,7 +43,7 @@ func (d *Headed) takeData(f *headFit) error {
 func (d *Headed) dropData() error {
 	data := d.data
 	d.data = nil
-	return data.close()
+	return data.Close()
 }
 
 // headSome makes some of up to n gradient steps of the heads, and returns how many.
@@ -47,12 +51,12 @@ func (d *Headed) headSome(f *headFit, n int) (made int, err error) {
 	if err := d.takeData(f); err != nil {
 		return 0, err
 	}
-	if !d.data.due(f.step, n) {
+	if !d.data.Due(f.step, n) {
 		return 1, d.headStep(f)
 	}
 	o := d.data
-	made, _, err = o.run(func(i int) uint64 {
-		o.sequence.Own(o.steps[i], d.rate)[0] = d.rateOf(f, f.step+i)
+	made, _, err = o.Run(func(i int) uint64 {
+		o.Own(i, d.rate)[0] = d.rateOf(f, f.step+i)
 		return occasion(f.refit, f.step+i)
 	})
 	f.step += made

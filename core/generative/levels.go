@@ -58,9 +58,9 @@ func (l *levels) embed(sigmas []float64) error {
 }
 
 // at makes an evaluation the one under way.
-func (l *levels) at(evaluation int) {
+func (l *levels) at(evaluation int, to place) {
 	for i, row := range l.now {
-		copy(row.Data, l.rows[i][evaluation*len(row.Data):])
+		copy(to(row), l.rows[i][evaluation*len(row.Data):])
 	}
 }
 

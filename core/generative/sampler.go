@@ -1,6 +1,7 @@
 package generative
 
 import (
+	"errors"
 	"math"
 
 	"pgrlab/core/op"
@@ -17,8 +18,9 @@ type sampler struct {
 	sChurn     float64
 	levels     []float64 // σ_0 > … > σ_{N−1} > σ_N = 0
 	chunk      *chunk
-	programs   [2]*plan.Program                    // by part
-	at         func(evaluation int, sigma float64) // sets the noise level of the denoiser
+	programs   [2]*plan.Program                              // by part
+	several    *several                                      // of programs; nil: they run one by one
+	at         func(evaluation int, sigma float64, to place) // sets the noise level of the denoiser
 	noise      rng.Stream
 	generation uint64 // indexes the noise
 
@@ -56,8 +58,11 @@ func (s *sampler) start() {
 	}
 }
 
-// advance makes one evaluation.
+// advance makes one evaluation, or those of several noise levels where the device can.
 func (s *sampler) advance() error {
+	if s.several != nil && !s.correcting && s.level%levelsTogether == 0 && s.level+levelsTogether < len(s.levels)-1 {
+		return s.advanceSeveral()
+	}
 	if s.correcting {
 		return s.correct()
 	}
@@ -83,14 +88,11 @@ func (s *sampler) raised(level int) float64 {
 
 // predict raises the noise to σ̂ and takes an Euler step to the next level.
 func (s *sampler) predict() error {
-	sigma, raised, next := s.levels[s.level], s.raised(s.level), s.levels[s.level+1]
-	s.chunk.items.Idle = raised == sigma
-	set(s.chunk.raise, math.Sqrt(raised*raised-sigma*sigma)*s.config.SNoise)
-	set(s.chunk.stride, next-raised)
-	if err := s.evaluate(prediction, raised); err != nil {
+	s.chunk.items.Idle = s.raised(s.level) == s.levels[s.level]
+	if err := s.evaluate(prediction); err != nil {
 		return err
 	}
-	if next == 0 {
+	if s.levels[s.level+1] == 0 {
 		s.level++
 	} else {
 		s.correcting = true
@@ -100,9 +102,7 @@ func (s *sampler) predict() error {
 
 // correct repeats the step with the mean of the slopes at both of its ends.
 func (s *sampler) correct() error {
-	next := s.levels[s.level+1]
-	set(s.chunk.stride, (next-s.raised(s.level))/2)
-	if err := s.evaluate(correction, next); err != nil {
+	if err := s.evaluate(correction); err != nil {
 		return err
 	}
 	s.level++
@@ -110,10 +110,48 @@ func (s *sampler) correct() error {
 	return nil
 }
 
-func (s *sampler) evaluate(p part, sigma float64) error {
-	set(s.chunk.inverse, 1/sigma)
-	s.at(s.made(), sigma)
+func (s *sampler) evaluate(p part) error {
+	s.prepare(p, s.level, here)
 	return s.programs[p].Run(noiseOccasion(s.generation, s.level))
+}
+
+// prepare writes the numbers of an evaluation of a level.
+func (s *sampler) prepare(p part, level int, to place) {
+	sigma, raised, next := s.levels[level], s.raised(level), s.levels[level+1]
+	if p == prediction {
+		fill(to(s.chunk.raise), float32(math.Sqrt(raised*raised-sigma*sigma)*s.config.SNoise))
+		fill(to(s.chunk.stride), float32(next-raised))
+		fill(to(s.chunk.inverse), float32(1/raised))
+		s.at(2*level, raised, to)
+		return
+	}
+	fill(to(s.chunk.stride), float32((next-raised)/2))
+	fill(to(s.chunk.inverse), float32(1/next))
+	s.at(2*level+1, next, to)
+}
+
+// advanceSeveral makes the evaluations of several levels as one.
+func (s *sampler) advanceSeveral() error {
+	idle := true
+	for i := range levelsTogether {
+		level := s.level + i
+		idle = idle && s.raised(level) == s.levels[level]
+		for _, p := range []part{prediction, correction} {
+			run := 2*i + int(p)
+			s.prepare(p, level, s.several.run(run))
+			s.several.at[run] = noiseOccasion(s.generation, level)
+		}
+	}
+	s.chunk.items.Idle = idle // noise of an idle level among others is multiplied by 0
+	err := s.several.sequence.Run(s.several.at)
+	if stopped, is := errors.AsType[*plan.Stopped](err); is {
+		s.level, s.correcting = s.level+stopped.Program/2, stopped.Program%2 == 1
+	}
+	if err != nil {
+		return err
+	}
+	s.level += levelsTogether
+	return nil
 }
 
 // noiseOccasion indexes the noise of one level; level −1 is the start.

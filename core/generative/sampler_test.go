@@ -42,7 +42,7 @@ func samplerOf(t *testing.T, knobs GenKnobs, rows, width int, a affine, sigmas *
 	s := newSampler(Default(), knobs, memory)
 	s.noise = rng.New(5, "sampler test")
 	d := live{a, op.NewTensor("keep", width), op.NewTensor("give", width)}
-	s.at = func(_ int, sigma float64) {
+	s.at = func(_ int, sigma float64, _ place) {
 		*sigmas = append(*sigmas, sigma)
 		set(d.k, a.keep(sigma))
 		set(d.b, a.give(sigma))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/device"
+	"pgrlab/core/generative/ondevice"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
@@ -21,6 +22,17 @@ func Together(g Generator) int {
 	return 0
 }
 
+// CallsMade is how many units of a generation the newest slice of a generator had.
+func CallsMade(g Generator) int {
+	if c, is := g.(interface{ CallsMade() int }); is {
+		return c.CallsMade()
+	}
+	return 1
+}
+
+// CallsMade implements what the function CallsMade asks for.
+func (d *Diffusion) CallsMade() int { return d.made }
+
 // Together implements what the function Together asks for: on a device that samples batches, whole intervals between updates of
 // the average, so that all sequences of steps are alike.
 func (d *Diffusion) Together() int {
@@ -34,23 +46,23 @@ func (d *Diffusion) Together() int {
 // takeData brings the data of a fit into the device's memory.
 func (d *Diffusion) takeData(f *fit) error {
 	if d.tried == f {
-		return d.data.current()
+		return d.data.Current()
 	}
 	d.tried = f
 	if err := d.dropData(); err != nil {
 		return err
 	}
 	p, width := d.program, d.layout.width()
-	s := source{rows: f.rows.Len(), width: width + 1, batch: d.config.Batch, stream: d.stream.Sub("rows"), into: []plan.Into{{To: p.batch.x}}}
-	s.write = func(dst []float32, i int) {
+	s := ondevice.Source{Rows: f.rows.Len(), Width: width + 1, Batch: d.config.Batch, Stream: d.stream.Sub("rows"), Into: []plan.Into{{To: p.batch.x}}}
+	s.Write = func(dst []float32, i int) {
 		f.normaliser.normalise(dst[:width], f.rows.Row(i))
 		dst[width] = f.condition(i)
 	}
-	of := steps{p.step, p.average, func(i int) bool { return emaDue(d.config, i+1) }, []*op.Tensor{p.rate, p.blend}}
+	of := ondevice.Steps{Step: p.step, Average: p.average, Due: func(i int) bool { return emaDue(d.config, i+1) }, Own: []*op.Tensor{p.rate, p.blend}}
 	if p.batch.condition != nil {
-		s.into, of.own = append(s.into, plan.Into{To: p.batch.condition, First: width}), append(of.own, p.batch.keep)
+		s.Into, of.Own = append(s.Into, plan.Into{To: p.batch.condition, First: width}), append(of.Own, p.batch.keep)
 	}
-	data, err := takeData(d.calls.device, s, d.Together(), of)
+	data, err := ondevice.Take(d.calls.device, s, d.Together(), of)
 	if err != nil {
 		return fmt.Errorf("generator: %w", err)
 	}
@@ -62,7 +74,7 @@ func (d *Diffusion) takeData(f *fit) error {
 func (d *Diffusion) dropData() error {
 	data := d.data
 	d.data = nil
-	return data.close()
+	return data.Close()
 }
 
 // fitSome makes some of up to n gradient steps, and returns how many and the sum of their losses.
@@ -70,19 +82,19 @@ func (d *Diffusion) fitSome(f *fit, n int) (made int, loss float64, err error) {
 	if err := d.takeData(f); err != nil {
 		return 0, 0, err
 	}
-	if !d.data.due(f.step, n) {
+	if !d.data.Due(f.step, n) {
 		loss, err = d.fitStep(f)
 		return 1, loss, err
 	}
 	o, p := d.data, d.program
-	made, loss, err = o.run(func(i int) uint64 {
+	made, loss, err = o.Run(func(i int) uint64 {
 		at := occasion(f.refit, f.step+i)
-		o.sequence.Own(o.steps[i], p.rate)[0] = d.rateOf(f, f.step+i)
+		o.Own(i, p.rate)[0] = d.rateOf(f, f.step+i)
 		if p.batch.keep != nil {
-			d.keep(o.sequence.Own(o.steps[i], p.batch.keep), f, at)
+			d.keep(o.Own(i, p.batch.keep), f, at)
 		}
-		if a := o.averages[i]; a >= 0 {
-			o.sequence.Own(a, p.blend)[0] = float32(1 - emaDecay(d.config, f.step+i+1))
+		if blend := o.OwnOfAverage(i, p.blend); blend != nil {
+			blend[0] = float32(1 - emaDecay(d.config, f.step+i+1))
 		}
 		return at
 	})

@@ -83,17 +83,23 @@ func TestFitsTogetherGoOn(t *testing.T) {
 			c.Generator.EMAEvery, c.Generator.Slice = 4, 1 // 16 steps at once
 			c.Knobs.RefitEvery, c.Knobs.Samples, c.Knobs.GeneratorSteps, c.Knobs.UTD = 12, 16, 18, 1
 			c.Schedule = []string{"12/fit:16:guidance=2"}
-			var fits []int
+			var fits, calls []int
 			phases := resumeFrom(t, func(_ int, p knob.Position) bool {
 				if p.Phase == knob.Fit {
 					fits = append(fits, p.I)
 				}
-				return p.Phase == knob.Fit || p.Phase == knob.Generate && p.I == 0
+				if p.Phase == knob.Generate {
+					calls = append(calls, p.I)
+				}
+				return p.Phase == knob.Fit || p.Phase == knob.Generate
 			}, func(r record) *Lab {
 				return framesOn(t, c, tiny.Task(), dev, r)
 			})
 			if want := []int{0, 16}; phases[knob.Fit] != len(want) || !slices.Equal(fits[:min(len(fits), len(want))], want) {
 				t.Errorf("borders of the fit at %v, want %v", fits, want)
+			}
+			if len(calls) < 2 || calls[1] != 4 {
+				t.Errorf("borders of the generation at %v", calls)
 			}
 		})
 	}

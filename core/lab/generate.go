@@ -129,16 +129,16 @@ func (f *refit) startGenerate() error {
 }
 
 func (f *refit) generateSlice() (n int, complete bool, err error) {
-	n = 1
 	defer f.meter.Measure(knob.Generate, &n)()
-	ended, totals := make([]bool, len(f.members)), make([]int, len(f.members))
+	ended, totals, calls := make([]bool, len(f.members)), make([]int, len(f.members)), make([]int, len(f.members))
 	if m, err := f.each(knob.Generate, func(m *replica.Replica) (err error) {
-		ended[m.Index], totals[m.Index], err = m.Synthesis.GenerateSlice()
+		calls[m.Index], ended[m.Index], totals[m.Index], err = m.Synthesis.GenerateSlice()
 		return err
 	}); err != nil {
 		return 0, false, f.abandon(m, doingGenerate, err)
 	}
-	f.made.Calls++
+	n = max(1, slices.Max(calls))
+	f.made.Calls += n
 	if total := slices.Max(totals); total > 0 { // 0 for those that have ended
 		f.place.total = max(f.place.total, total+f.describing())
 		f.made.OfCalls = f.place.total

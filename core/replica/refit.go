@@ -166,22 +166,22 @@ func (o *Synthesis) StartGenerate(knobs generative.GenKnobs, occasion uint64) er
 	return r.Generator.StartGenerate(knobs, occasion)
 }
 
-// GenerateSlice makes one call of the generator; total is how many there are. A generation that
+// GenerateSlice makes a slice of calls of the generator; total is how many there are. A generation that
 // has made all its transitions makes no more calls.
-func (o *Synthesis) GenerateSlice() (complete bool, total int, err error) {
+func (o *Synthesis) GenerateSlice() (calls int, complete bool, total int, err error) {
 	r := o.of
 	if o.generated {
-		return true, 0, nil
+		return 0, true, 0, nil
 	}
 	rows, done, total, err := r.Generator.GenerateSlice()
 	if err != nil {
-		return false, 0, err
+		return 0, false, 0, err
 	}
 	if err := o.add(rows); err != nil {
-		return false, 0, err
+		return 0, false, 0, err
 	}
 	o.generated = done == total
-	return o.generated, total, nil
+	return generative.CallsMade(r.Generator), o.generated, total, nil
 }
 
 // add adds generated rows, with F in their notes if the learner learns from it: that of the function

@@ -116,7 +116,7 @@ func refit(t *testing.T, m *Replica, s *knob.Settings, number uint64) {
 	}
 	for complete := false; !complete; {
 		var err error
-		if complete, _, err = m.Synthesis.GenerateSlice(); err != nil {
+		if _, complete, _, err = m.Synthesis.GenerateSlice(); err != nil {
 			t.Fatal(err)
 		}
 	}

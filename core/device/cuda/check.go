@@ -195,7 +195,7 @@ func (x *executable) profiled(occasion uint64, timings []device.Timing, first bo
 		return nil
 	}
 	x.stage(occasion)
-	if err := x.refresh(); err != nil {
+	if err := d.refresh(x.stale); err != nil {
 		return err
 	}
 	if err := measure(0, func() error { return x.upload(d) }); err != nil {

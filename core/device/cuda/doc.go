@@ -68,6 +68,9 @@
 // before it. Steps before a multiple of that number, after a resume, are made one by one on the same data. Without room for
 // the data, or with noise in what a fit learns, the host draws the batches, one graph for each step.
 //
+// The sampler's calls for two noise levels, each a prediction and a correction, are a sequence as well; a level's numbers
+// differ between its runs. Weights that no program of a sequence writes stay packed within it.
+//
 // # Frames
 //
 // For DrQ-v2 the device's memory has a copy of the frames in the replay, as bytes, each once. It grows

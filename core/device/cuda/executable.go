@@ -164,7 +164,7 @@ func (x *executable) Run(occasion uint64) error {
 		return fmt.Errorf("cuda: %w", err)
 	}
 	x.stage(occasion)
-	if err := x.refresh(); err != nil {
+	if err := x.device.refresh(x.stale); err != nil {
 		return err
 	}
 	if err := x.run(x.device); err != nil {

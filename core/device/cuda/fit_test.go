@@ -52,7 +52,9 @@ func fitted(t *testing.T, c generative.Config, head string, scored bool, dev dev
 		if made, done, total, err = d.GenerateSlice(); err != nil {
 			t.Fatal(err)
 		}
-		s.say("samples", 50, made...)
+		if len(made) > 0 {
+			s.say("samples", 50, made...)
+		}
 	}
 	return s
 }

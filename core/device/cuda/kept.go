@@ -37,8 +37,16 @@ type laying struct {
 // lasts reports whether the weight need not be laid out in each run.
 func (k *kept) lasts() bool { return k.of != nil }
 
-// never is for programs of a sequence, in which others may write the weight between their runs.
-func never(*kept) bool { return false }
+// outlasts returns lasts for the programs of a sequence, some of which may write the weight between the runs of others.
+func outlasts(programs []*executable) func(*kept) bool {
+	written := map[*float32]bool{}
+	for _, x := range programs {
+		for _, r := range x.written {
+			written[&x.program.Buffers[r].Host[0]] = true
+		}
+	}
+	return func(k *kept) bool { return k.lasts() && !written[k.key.weight] }
+}
 
 func addresses(all []*kept) []driver.Ptr {
 	var at []driver.Ptr
@@ -92,24 +100,26 @@ func (x *executable) leave() (err error) {
 	return err
 }
 
-// refresh lays out the weights that have changed, before a run of the program alone.
-func (x *executable) refresh() error {
-	for _, l := range x.stale {
+// refresh lays out the weights that have changed, before a run of a program or of a sequence.
+func (d *Device) refresh(stale []laying) error {
+	for _, l := range stale {
 		k := l.kept
 		if k.fresh && k.as == k.of.Writes {
 			continue
 		}
-		if err := x.device.launch(l.launches); err != nil {
-			return x.device.failed(err)
+		if err := d.launch(l.launches); err != nil {
+			return d.failed(err)
 		}
 		k.fresh, k.as = true, k.of.Writes
 	}
 	return nil
 }
 
-// forget is called after a sequence, which lays weights out as they are in its middle.
-func (x *executable) forget() {
+// forget is called after a sequence, which lays weights that do not last out as they are in its middle.
+func (x *executable) forget(lasts func(*kept) bool) {
 	for _, k := range slices.Concat(x.kept...) {
-		k.fresh = false
+		if !lasts(k) {
+			k.fresh = false
+		}
 	}
 }

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -133,6 +134,34 @@ func (l *layer) inSequence(t *testing.T, dev *Device) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	readers, err := plan.NewSequence(dev, []*plan.Program{l.forward, l.also, l.forward})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer readers.Close()
+	for _, changed := range []bool{false, true, false} {
+		if changed {
+			l.run(t, "between sequences", l.change)
+		}
+		want := slices.Clone(l.product32(t)) // lays the weight out if it has changed
+		before := maps.Clone(launched.names)
+		if err := readers.Run([]uint64{0, 0, 0}); err != nil {
+			t.Fatal(err)
+		}
+		for name, n := range launched.names {
+			if strings.HasPrefix(name, "pack_turned") && n != before[name] {
+				t.Errorf("a sequence that does not write the weight laid it out %d times", n-before[name])
+			}
+		}
+		close32(t, "in a sequence of readers", readers.Data(2, l.product), want, 0)
+	}
+	if err := l.change.Run(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := readers.Run([]uint64{0, 0, 0}); err != nil { // which lays the weight out
+		t.Fatal(err)
+	}
+	l.agrees(t, "in a sequence after a change", readers.Data(2, l.product))
 	for range 2 {
 		before := slices.Clone(l.product32(t))
 		if err := s.Run([]uint64{0, 0, 0}); err != nil {

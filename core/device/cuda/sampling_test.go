@@ -69,3 +69,61 @@ func sampled(t *testing.T, c generative.Config, dev device.Device, file []byte, 
 		}
 	}
 }
+
+// Calls that a device makes at once give the bits of calls one by one, also where only some of their levels raise the noise,
+// and where a sample goes on from a checkpoint between two of them.
+func TestCallsTogether(t *testing.T) {
+	c := small()
+	c.STmin, c.STmax = 1, 20 // the first and the last levels raise nothing
+	dev := card(t, Options{})
+	generated := func(on device.Device, interrupted bool) (all []float32, slices int) {
+		d, err := generative.New(c, shape, on, 11)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { d.Close() }()
+		rows, scores := real(60)
+		if err := d.StartFit(rows, scores, generative.FitKnobs{Steps: 4, LR: 1e-3, PUncond: 0.25}, 1); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := d.FitSteps(4); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.StartGenerate(generative.GenKnobs{Samples: 12, Steps: 8, Guidance: 2, TopFraction: 0.25, SChurn: 40}, 1); err != nil {
+			t.Fatal(err)
+		}
+		for done, total := 0, 1; done < total; slices++ {
+			if interrupted && slices == 1 {
+				var file bytes.Buffer
+				if err := d.Save(&file); err != nil {
+					t.Fatal(err)
+				}
+				d.Close()
+				if d, err = generative.New(c, shape, on, 11); err == nil {
+					err = d.Load(&file, nil)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			var made []float32
+			before := done
+			if made, done, total, err = d.GenerateSlice(); err != nil {
+				t.Fatal(err)
+			}
+			if done-before != d.CallsMade() {
+				t.Errorf("%d calls, %d said", done-before, d.CallsMade())
+			}
+			all = append(all, made...)
+		}
+		return all, slices
+	}
+	want, ones := generated(struct{ device.Mirror }{dev}, false) // which has no sequences
+	for _, interrupted := range []bool{false, true} {
+		got, slices := generated(dev, interrupted)
+		if ones != 30 || slices != 2*6 {
+			t.Errorf("%d slices, one by one %d", slices, ones)
+		}
+		close32(t, fmt.Sprint("rows, interrupted ", interrupted), got, want, 0)
+	}
+}

@@ -32,7 +32,9 @@ type sequence struct {
 	own      []map[*float32][]float32   // of each run, by the tensor of the host in whose place it reads them
 
 	bound
-	words []uint64 // reused memory
+	lasts func(*kept) bool // of weights that no program of the sequence writes
+	stale []laying         // what a run lays out first if the weight has changed
+	words []uint64         // reused memory
 }
 
 // Sequence implements device.Sequencer.
@@ -138,12 +140,13 @@ func (s *sequence) bind() error {
 		return err
 	}
 	epoch := d.epoch
+	s.lasts, s.stale = outlasts(s.distinct), nil
 	for i, x := range s.runs {
-		parts, _, err := x.linked(s.frame(i), never)
+		parts, stale, err := x.linked(s.frame(i), s.lasts)
 		if err != nil {
 			return err
 		}
-		s.parts = append(s.parts, parts...)
+		s.parts, s.stale = append(s.parts, parts...), append(s.stale, stale...)
 	}
 	if err := s.settle(d, epoch); err != nil || !s.inPlace() {
 		return err
@@ -195,6 +198,9 @@ func (s *sequence) Run(occasions []uint64) error {
 		return fmt.Errorf("cuda: %w", err)
 	}
 	s.stage(occasions)
+	if err := d.refresh(s.stale); err != nil {
+		return err
+	}
 	if err := s.run(d); err != nil {
 		return err
 	}
@@ -239,7 +245,7 @@ func (s *sequence) finish(occasions []uint64) error {
 	}
 	for _, x := range s.distinct {
 		x.wrote()
-		x.forget()
+		x.forget(s.lasts)
 		state := s.down[p.states[stateOf(x)]-p.gate:]
 		x.norm = math.Float64frombits(binary.LittleEndian.Uint64(state[kernel.StateNorm:]))
 		if a := x.program.Adam; a != nil {
