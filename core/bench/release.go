@@ -34,7 +34,7 @@ func releaseModel(dev device.Device, steps int) (*generative.Diffusion, error) {
 // fitRelease makes ten gradient steps, with the average's update after the first one.
 func fitRelease(dev device.Device) (func(uint64) error, float64, error) {
 	const ten = 10
-	d, err := releaseModel(dev, 1<<30)
+	d, err := releaseModel(dev, 1e9)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -36,7 +36,7 @@ func BenchmarkFitStep(b *testing.B) {
 		b.Run(s.name, func(b *testing.B) {
 			d := newDiffusion(b, benchmarkConfig(s.width, s.blocks, s.embedding), cheetah)
 			rows, scores := cheetahRows(5000)
-			startFit(b, d, rows, scores, FitKnobs{Steps: 1 << 30, LR: 3e-4, PUncond: 0.25}, 1)
+			startFit(b, d, rows, scores, FitKnobs{Steps: 1e9, LR: 3e-4, PUncond: 0.25}, 1)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, _, err := d.FitSteps(1); err != nil {

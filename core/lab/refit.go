@@ -186,7 +186,7 @@ func (f *refit) fitModel() phase {
 func (f *refit) startFit() error {
 	begin := f.now()
 	defer func() { f.meter.On(cost.Fit, begin) }() // fresh weights and the data's statistics are part of a fit
-	f.giveUp() // its rest would be in no batch: the refit makes a new D_syn in the same env step
+	f.giveUp()                                     // its rest would be in no batch: the refit makes a new D_syn in the same env step
 	f.begins(f.members[0].Synthesis.Bound())(redo.Fitting)
 	s := f.settings
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}

@@ -1,6 +1,7 @@
 package dry
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,15 @@ func TestWhatReachesTheDriver(t *testing.T) {
 		}
 		if all.Launches != launches || all.Graphs != 1 || all.Waits != 1 || all.Up == 0 || all.Down == 0 {
 			t.Errorf("%s: %+v, %d launches", name, all, launches)
+		}
+	}
+}
+
+// The workloads of scale release run, which a CPU takes minutes for.
+func TestReleaseWorkloads(t *testing.T) {
+	for name, want := range map[string]string{"fit-release": "denoiser fit", "call-release": "denoiser call of 4096 rows"} {
+		if all := counted(t, name, kernel.BF16); !slices.ContainsFunc(all, func(p Program) bool { return p.Name == want && p.Runs[7] > 0 }) {
+			t.Errorf("%s: %+v", name, all)
 		}
 	}
 }
