@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"slices"
+
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
@@ -45,6 +47,7 @@ var Workloads = []Workload{
 	{Name: "ppo-act", Doc: "one choice of it in each of 16 mazes", Make: choosing},
 	{Name: "dreamer-1m", Doc: "a whole DreamerV3 update: 16 sequences of 64, 15 imagined env steps, 0.64 million parameters", Make: worldModel},
 	{Name: "act", Doc: "one stochastic action", Make: acting},
+	{Name: "launches", Doc: "nop a thousand times, as one where the device can: what a launch costs", Make: launches},
 	{Name: "nop", Doc: "two numbers doubled: what a run costs that does next to nothing", Program: nop},
 }
 
@@ -88,6 +91,31 @@ func nop(dev device.Device) (*plan.Program, float64, error) {
 	}
 	p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{y}}, dev)
 	return p, 0, err
+}
+
+// launches runs nop a thousand times: as one sequence on a device that has them, where nothing but launches takes time.
+func launches(dev device.Device) (func(uint64) error, float64, error) {
+	const thousand = 1000
+	p, _, err := nop(dev)
+	if err != nil {
+		return nil, 0, err
+	}
+	sequencer, can := dev.(device.Sequencer)
+	if !can {
+		return func(i uint64) error {
+			for range thousand {
+				if err := p.Run(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, 0, nil
+	}
+	s, err := plan.NewSequence(sequencer, slices.Repeat([]*plan.Program{p}, thousand))
+	if err != nil {
+		return nil, 0, err
+	}
+	return func(uint64) error { return s.Run(make([]uint64, thousand)) }, 0, nil
 }
 
 func critics(n int) maker {

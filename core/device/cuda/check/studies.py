@@ -27,6 +27,7 @@ VARIANTS = {
     "denoiser-1024": ["stacks", "several", "sums"],
     "call-release": ["made", "places"],
     "sample-2048x4096": [],
+    "launches": [],
 }
 CHECKED = [
     "TestFitsTogether", "TestGradientsTogether", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers",
