@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -66,6 +67,9 @@ func TestAHostileSweepRunsNothing(t *testing.T) {
 	commands(t, map[string]string{"ssh": script + "exit 255\n", "sbatch": script + "echo 8\n", "scancel": script, "squeue": script + "echo '0|RUNNING|None|n|0|pgrlab-AAAAAAAAAA|'\n",
 		"scontrol": script + "echo MaxArraySize = 9\n", "srun": script})
 	victim := sleeper(t)
+	terms := make(chan os.Signal, 1) // the workers are this process, whose own record stands there again after its next beat
+	signal.Notify(terms, syscall.SIGTERM)
+	defer signal.Stop(terms)
 	host, _ := os.Hostname()
 	self := victim.identity
 	text, err := json.Marshal(self)
