@@ -77,7 +77,7 @@ const (
 // then: building and compiling at the first use is not part of the cost of the second. If F compares
 // what is met with what an episode remembers, more steps do so with full memories.
 func (x *experiment) measure(ctx context.Context) (u cost.Units, cores float64, err error) {
-	first := x.cycles(triedStart+triedSteps, 2) // by then D_real has rows, whoever fills it
+	first := x.cycles(triedStart+triedSteps, 2) // by then D_real has rows
 	if err := x.goTo(ctx, first); err != nil {
 		return u, 0, err
 	}

@@ -25,15 +25,15 @@ func Command(d cli.Deps) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "pack DIR… --out FILE",
-		Short: "write runs as one small file, to go on with them on another machine",
-		Long: `Writes what is needed to go on with runs into one file: of each its configuration, its
-journal, its latest checkpoint and the data that this one needs. pgrlab unpack makes run
-folders of it again; train --resume then goes on as it would have here, to the same
-journal, if the device is of the same kind. Older checkpoints stay behind, and so do
-those that a change or a fork has kept, and scenes (--scenes), which only replays show. The runs must not be at work. Runs that share
-data, as forks do, are smaller in one file than in two. Of D_syn the file has how it was
-made, wherever that is enough; train --resume makes it again, which takes as long as a
-generation.`,
+		Short: "write runs as one small file, to resume them on another machine",
+		Long: `Writes what is needed to resume runs into one file: of each its configuration, its journal,
+its latest checkpoint and the data that this one needs. pgrlab unpack makes run folders of
+it again; train --resume then continues as it would have here, to the same journal, if the
+device is of the same kind. Older checkpoints are left out, and so are those that a change
+or a fork has kept, and scenes (--scenes), which only replays show. The runs must not be
+at work. Runs that share data, as forks do, are smaller in one file than in two. Of D_syn
+the file has how it was made, wherever that is enough; train --resume makes it again, which
+takes as long as a generation.`,
 		Example: `  pgrlab stop runs/a && pgrlab pack runs/a --out a.pgrpack
   pgrlab pack runs/* --out all.pgrpack
   ssh host pgrlab unpack /dev/stdin < all.pgrpack`,

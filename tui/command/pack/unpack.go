@@ -24,10 +24,10 @@ func UnpackCommand() *cobra.Command {
 	var list bool
 	c := &cobra.Command{
 		Use:   "unpack FILE",
-		Short: "make run folders of a file that pack has written (train --resume goes on with them)",
+		Short: "make run folders of a file that pack has written, for train --resume",
 		Long: `Makes the run folders that pack has written into a file, and prints their paths. Everything
 in the file is verified before there is a folder: there will be all of them or none. A
-folder of the same name is never replaced. train --resume goes on with each run.`,
+folder of the same name is never replaced. train --resume continues each run.`,
 		Example: `  pgrlab unpack a.pgrpack
   pgrlab unpack all.pgrpack --list
   pgrlab unpack all.pgrpack --out here | xargs -n 1 pgrlab train --resume`,
