@@ -1,8 +1,12 @@
 package sweep
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -38,6 +42,12 @@ func TestASweepThatHasNotBegunIsReplaced(t *testing.T) {
 		write(t, dir, "notes.txt")
 		begin(t, g)
 		before := g.Dir(g.Jobs[0])
+		if _, err := Create(dir, job("b"), [][]byte{{2}}); err == nil || !strings.Contains(err.Error(), "is another one") {
+			t.Errorf("%s: while a process uses it: %v", name, err)
+		}
+		if err := g.use.Close(); err != nil {
+			t.Fatal(err)
+		}
 		g, err = Create(dir, job("b"), [][]byte{{2}})
 		if (err == nil) != (name == "") {
 			t.Errorf("%s: %v", name, err)
@@ -49,6 +59,31 @@ func TestASweepThatHasNotBegunIsReplaced(t *testing.T) {
 		}
 		if again, err := Open(dir); err != nil || (again.Jobs[0].Task == "b") != (name == "") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Of several sweeps that begin in one folder at once, one has it; the others say so, and the folder is the one's alone.
+func TestSweepsThatBeginAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	grids, errs := make([]*Grid, 8), make([]error, 8)
+	var all sync.WaitGroup
+	for i := range grids {
+		all.Go(func() {
+			grids[i], errs[i] = Create(dir, []Job{{Task: fmt.Sprint("t", i), Method: "m", Steps: 9}}, [][]byte{{byte(i)}})
+		})
+	}
+	all.Wait()
+	there, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if folders, err := filepath.Glob(filepath.Join(dir, "0000-*")); err != nil || len(folders) != 1 {
+		t.Errorf("jobs of %d sweeps: %v", len(folders), err)
+	}
+	for i, g := range grids {
+		if own := there.Jobs[0].Task == fmt.Sprint("t", i); own != (errs[i] == nil) || own && !slices.Equal(g.Jobs, there.Jobs) {
+			t.Errorf("sweep %d, where %s has the folder: %v", i, there.Jobs[0].Task, errs[i])
 		}
 	}
 }

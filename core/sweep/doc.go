@@ -10,6 +10,7 @@
 //	  attempts/1/log, attempt.json  the output of an attempt, and how it ended
 //	  lock                          held by the process that makes an attempt
 //	  result.json                   put there by rename when the job is done
+//	lock                            shared by the sweeps that use the folder, held by one that makes the grid
 //	workers/NAME/worker.json        the progress of an engine, renewed while it lives
 //	workers/requeue.json, save.json requests to engines and attempts, which read them at every beat
 //

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -53,23 +54,15 @@ type Grid struct {
 	Jobs    []Job     `json:"jobs"` // by index
 
 	folder *run.Handle  // open for as long as the Grid is used: it stays this folder under any name
+	use    io.Closer    // its share of the folder's lock, from Create
 	left   map[int]bool // by index
 }
 
 // Create makes the grid of jobs with their configurations in dir, or opens the same grid if
-// it exists there already. A different grid in dir is an error, unless nothing of it has begun, as
-// after a command that named a host that cannot be reached: then it is replaced.
+// it exists there already. A different grid in dir is an error, unless nothing of it has begun and no
+// process has it from Create, as after a command that named a host that cannot be reached: then it
+// is replaced.
 func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
-	g, err := Open(dir)
-	if err == nil {
-		if err = g.same(jobs, configs); err == nil || g.begun() {
-			return g, err
-		}
-		err = g.remove()
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
 	for _, j := range jobs {
 		if err := j.check(); err != nil {
 			return nil, fmt.Errorf("make sweep %s: %w", dir, err)
@@ -79,17 +72,38 @@ func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make sweep %s: %w", dir, err)
 	}
+	use, err := enter(folder, func() error { return place(folder, jobs, configs) })
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make sweep %s: %w", dir, err), folder.Close())
+	}
+	g, err := opened(dir, folder)
+	if err == nil {
+		g.use = use
+		err = g.same(jobs, configs)
+	}
+	if err != nil {
+		return nil, errors.Join(err, use.Close())
+	}
+	return g, nil
+}
+
+// place puts the grid of jobs into a folder that no other process uses, unless one that has begun is there.
+func place(folder *run.Handle, jobs []Job, configs [][]byte) error {
+	g, err := read(folder)
+	if err == nil {
+		if g.same(jobs, configs) == nil || g.begun() {
+			return nil
+		}
+		err = g.remove()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	g = &Grid{Version: plainVersion, Made: time.Now().UTC().Truncate(time.Second), Jobs: jobs, folder: folder}
 	if slices.ContainsFunc(jobs, func(j Job) bool { return j.Variant != "" }) {
 		g.Version = version
 	}
-	if err := g.write(configs); err != nil {
-		if other, e := Open(dir); e == nil { // another process was quicker
-			return other, other.same(jobs, configs)
-		}
-		return nil, fmt.Errorf("make sweep %s: %w", dir, err)
-	}
-	return g, nil
+	return g.write(configs)
 }
 
 // write makes the folders of the jobs and then the grid file, without which they are no sweep.
@@ -112,19 +126,27 @@ func (g *Grid) write(configs [][]byte) error {
 // Open reads the grid in dir.
 func Open(dir string) (*Grid, error) {
 	folder, err := run.OpenHandle(dir)
-	var g *Grid
-	if err == nil {
-		if g, err = read(folder); err != nil {
-			folder.Close()
-		}
+	if err != nil {
+		return nil, unopened(dir, err)
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("open sweep %s: no sweep is there: %s: %w", dir, gridName, fs.ErrNotExist)
-	case err != nil:
-		return nil, fmt.Errorf("open sweep %s: %w", dir, err)
+	return opened(dir, folder)
+}
+
+// opened reads the grid of an open folder, which it closes if that fails.
+func opened(dir string, folder *run.Handle) (*Grid, error) {
+	g, err := read(folder)
+	if err != nil {
+		folder.Close()
+		return nil, unopened(dir, err)
 	}
 	return g, nil
+}
+
+func unopened(dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open sweep %s: no sweep is there: %s: %w", dir, gridName, fs.ErrNotExist)
+	}
+	return fmt.Errorf("open sweep %s: %w", dir, err)
 }
 
 // read reads the grid of an open folder.

@@ -39,6 +39,30 @@ func lock(folder *run.Handle) (io.Closer, error) {
 	return nil, ErrElsewhere
 }
 
+// enter takes a share in the lock of a sweep's own folder, for as long as the process uses the sweep. If no other
+// process has one, it calls alone first.
+func enter(folder *run.Handle, alone func() error) (io.Closer, error) {
+	file, err := folder.Append(lockName)
+	if err != nil {
+		return nil, err
+	}
+	switch err = flock(file.File, syscall.LOCK_EX|syscall.LOCK_NB); {
+	case err == nil, unlockable(err):
+		err = alone()
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		err = nil
+	}
+	if err == nil {
+		if err = flock(file.File, syscall.LOCK_SH); unlockable(err) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
 // unlockable says whether an error is that of a file system without locks.
 func unlockable(err error) bool {
 	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
