@@ -174,6 +174,7 @@ func TestContext(t *testing.T, c driver.Context) {
 	}
 	must(t, g.Close())
 	must(t, g.Close())
+	testBeside(t, b, all)
 
 	// An allocation of 0 bytes is not an error and has an address.
 	none, err := b.Alloc(0)
@@ -196,5 +197,36 @@ func TestContext(t *testing.T, c driver.Context) {
 	must(t, b.GiveBack())
 	if err := b.Synchronize(); err == nil {
 		t.Error("a closed context works")
+	}
+}
+
+// testBeside puts work into the second stream: it waits for what the first one had, and both are waited for.
+func testBeside(t *testing.T, b *Bench, all func(what string, data []byte, want float32)) {
+	t.Helper()
+	z, err := b.Alloc(4 * Elements)
+	must(t, err)
+	out, err := b.AllocHost(4 * Elements)
+	must(t, err)
+	double := func() error { // z += 2 x
+		return errors.Join(
+			b.Launch(b.Axpy, [3]uint32{4, 1, 1}, [3]uint32{32, 1, 1}, 0, driver.PtrArg(z), driver.PtrArg(b.X), driver.F32(2), driver.U32(Elements)),
+			b.Download(out, z))
+	}
+	must(t, b.Copy(b.Y, z, 4*Elements))
+	g, err := b.Capture(func() error {
+		return errors.Join(b.Upload(b.X, b.In), b.Beside(double), b.Add(1), b.Download(b.Out, b.Y))
+	})
+	must(t, err)
+	for i := range 3 {
+		Fill(b.In, 10)
+		must(t, errors.Join(b.Upload(b.X, b.In), b.Beside(double), b.Add(1), b.Synchronize()))
+		Fill(b.In, 1)
+		must(t, errors.Join(g.Launch(), b.Beside(double), b.Synchronize()))
+		all("z beside", out, float32(24*(i+1)))
+		all("y beside it", b.Out, float32(11*(i+1)))
+	}
+	must(t, errors.Join(g.Close(), b.Free(z), b.FreeHost(out)))
+	if err := b.Beside(func() error { return b.Beside(func() error { return nil }) }); err == nil {
+		t.Error("work beside work beside")
 	}
 }

@@ -16,6 +16,7 @@ type gpuContext struct {
 	memory  *memory
 	stream  stream
 	graphs  []*graph // graphs that are not closed
+	beside  bool     // whether work is for the second stream
 	record  *graph   // the last graph whose capture was begun
 	synced  int      // calls of Synchronize
 }

@@ -44,6 +44,9 @@ type Options struct {
 //   - to use a context from two goroutines at once, or other than in the documented
 //     ways while a graph is captured.
 //
+// The work of the second stream, and that of a branch of a graph, is done now as early and now as late as the
+// rules allow.
+//
 // The target of a download holds NaNs until Synchronize. Addresses are never reused,
 // and no two allocations touch. After a failed kernel the device is lost, as on a
 // real one.

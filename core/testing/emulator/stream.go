@@ -24,11 +24,13 @@ type step struct {
 	pinned        bool   // host can be changed by others
 	mark          uint64 // hash of the pinned host memory when the step was put there
 	marked, upped bool
+	beside        bool // in the second stream, or in the branch of a graph
 }
 
-// stream is work that is not done yet.
+// stream is work that is not done yet: of the second stream's, each piece at the place where it was put.
 type stream struct {
 	work []step
+	late bool // whether the second stream's work is done as late as possible, or as early
 }
 
 var seed = maphash.MakeSeed()
@@ -49,16 +51,60 @@ func (s *stream) put(w step) {
 	s.work = append(s.work, w)
 }
 
-// run does all work in order. After an error the rest is dropped.
+// run does all work, that of the second stream now as early and now as late as possible. After an
+// error the rest is dropped.
 func (s *stream) run(m *memory) error {
 	work := s.work
 	s.work = s.work[:0]
+	if slices.ContainsFunc(work, func(w step) bool { return w.beside }) {
+		s.late = !s.late
+	}
+	if s.late {
+		work = late(work)
+	}
 	for i := range work {
 		if err := work[i].do(m); err != nil {
 			return fmt.Errorf("%w (put into the stream by %s)", err, work[i].by)
 		}
 	}
 	return nil
+}
+
+// late is the order in which work beside other work comes after it.
+func late(work []step) (ordered []step) {
+	var beside []step
+	for _, w := range work {
+		if w.beside {
+			beside = append(beside, w)
+		} else {
+			ordered = append(ordered, w)
+		}
+	}
+	return append(ordered, beside...)
+}
+
+// Beside implements driver.Context.
+func (c *gpuContext) Beside(enqueue func() error) error {
+	const doing = "begin work beside other work"
+	if err := c.Enter(doing, true); err != nil {
+		return err
+	}
+	var err error
+	for _, call := range []string{"cuEventRecord", "cuStreamWaitEvent"} {
+		if err == nil {
+			err = c.injected(doing, call)
+		}
+	}
+	if c.beside {
+		err = fmt.Errorf("%s: it would be beside such work itself", doing)
+	}
+	c.Leave()
+	if err != nil {
+		return err
+	}
+	c.beside = true
+	defer func() { c.beside = false }()
+	return enqueue()
 }
 
 func (w *step) do(m *memory) error {
@@ -97,7 +143,7 @@ func (w *step) do(m *memory) error {
 
 // submit puts a step into the stream or into the graph that is being captured.
 func (c *gpuContext) submit(doing string, w step) error {
-	w.by = caller()
+	w.by, w.beside = caller(), c.beside
 	if !c.Capturing {
 		c.stream.put(w)
 		return nil
@@ -207,6 +253,7 @@ type graph struct {
 	by      string
 	steps   []step
 	closed  bool
+	late    bool // as of the stream, at the last launch
 }
 
 func (c *gpuContext) Capture(record func() error) (driver.Graph, error) {
@@ -255,7 +302,12 @@ func (g *graph) Launch() error {
 	if err := c.injected(doing, "cuGraphLaunch"); err != nil {
 		return err
 	}
-	for _, w := range g.steps {
+	steps := g.steps
+	if g.late = !g.late; g.late {
+		steps = late(steps)
+	}
+	for _, w := range steps {
+		w.beside = c.beside
 		if w.host != nil && !c.memory.isPinned(w.host) {
 			return fmt.Errorf("%s: pinned memory that %s gave it has been freed", doing, w.by)
 		}

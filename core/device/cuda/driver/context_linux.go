@@ -19,7 +19,8 @@ type nativeContext struct {
 	info    Info
 	device  int32
 	context uintptr
-	stream  uintptr
+	stream  uintptr // that gets the work
+	second  second
 
 	Calls
 
@@ -247,19 +248,28 @@ func (c *nativeContext) Synchronize() error {
 // the time of an update of small networks; work that takes longer than pollFor is hardly affected.
 const pollFor = 300 * time.Microsecond
 
-// drain waits for the work in the stream.
+// drain waits for the work in the streams.
 func (c *nativeContext) drain() error {
-	r := c.do(cuStreamQuery, c.stream)
-	for start := time.Now(); r == unfinished && time.Since(start) < c.driver.pollFor; {
-		r = c.do(cuStreamQuery, c.stream)
-	}
-	if r == unfinished {
-		r = c.do(cuStreamSynchronize, c.stream)
+	r := c.wait(c.stream)
+	if s := &c.second; r == success && s.busy {
+		r, s.busy = c.wait(s.stream), false
 	}
 	clear(c.held)
 	c.held = c.held[:0]
 	runtime.KeepAlive(c)
 	return c.check("run the stream", r)
+}
+
+// wait waits for the work in a stream.
+func (c *nativeContext) wait(stream uintptr) result {
+	r := c.do(cuStreamQuery, stream)
+	for start := time.Now(); r == unfinished && time.Since(start) < c.driver.pollFor; {
+		r = c.do(cuStreamQuery, stream)
+	}
+	if r == unfinished {
+		r = c.do(cuStreamSynchronize, stream)
+	}
+	return r
 }
 
 // Close releases the primary context, and everything in it is released too. A lost context is
@@ -302,6 +312,8 @@ func (c *nativeContext) giveBack() {
 	for p := range c.memory { // the primary context may have other holders
 		c.do(cuMemFree, uintptr(p))
 	}
+	c.do(cuEventDestroy, c.second.event)
+	c.do(cuStreamDestroy, c.second.stream)
 	c.do(cuStreamDestroy, c.stream)
 	c.driver.call(cuCtxSetCurrent, 0)
 	c.graphs, c.modules, c.pinned, c.memory, c.held = nil, nil, nil, nil, nil

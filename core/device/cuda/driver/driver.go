@@ -27,8 +27,8 @@ type Info struct {
 	SharedPerBlock int // bytes of shared memory that a block may have at most
 }
 
-// Context is an open device with one stream of work. It belongs to one goroutine. It handles OS
-// threads itself, so the caller need not lock one.
+// Context is an open device with a stream of work, and a second one for work beside it. It belongs to
+// one goroutine. It handles OS threads itself, so the caller need not lock one.
 //
 // Upload, Download, Copy and Launch only put work into the stream, which executes it in order.
 // Synchronize, at the latest, reports a failure of that work.
@@ -60,7 +60,11 @@ type Context interface {
 	// copies that record puts into the stream, without executing them. record may call no other
 	// method of the context.
 	Capture(record func() error) (Graph, error)
-	// Synchronize waits until all work in the stream is done. It polls for about 300 µs and then
+	// Beside puts what enqueue puts into the stream, graphs included, into the second stream instead. That work
+	// waits for what the first stream has had so far; what the first stream gets from then on goes on
+	// beside it, until Synchronize or, during a capture, until the end of the graph.
+	Beside(enqueue func() error) error
+	// Synchronize waits until all work in both streams is done. It polls for about 300 µs and then
 	// blocks its thread.
 	Synchronize() error
 	// Memory returns the memory of the device, in bytes, as used by all processes.

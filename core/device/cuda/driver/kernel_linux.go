@@ -4,6 +4,7 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -221,12 +222,13 @@ func (c *nativeContext) Capture(record func() error) (Graph, error) {
 		return nil, err
 	}
 	defer c.Leave()
+	joined := c.join(doing)
 	c.Capturing = false
 	// A capture must be ended in any case; its graph is nil if the capture failed.
 	r := c.do(cuStreamEndCapture, c.stream, at(&c.cells.handle))
 	graph := c.cells.handle
 	if err == nil {
-		err = c.Broken
+		err = cmp.Or(c.Broken, joined)
 	}
 	if err == nil {
 		err = c.check(doing, r)

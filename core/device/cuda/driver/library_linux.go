@@ -43,6 +43,10 @@ const (
 	cuStreamDestroy
 	cuStreamSynchronize
 	cuStreamQuery
+	cuStreamWaitEvent
+	cuEventCreate
+	cuEventRecord
+	cuEventDestroy
 	cuStreamBeginCapture
 	cuStreamEndCapture
 	cuGraphInstantiate
@@ -91,6 +95,10 @@ var exported = [symbols][]string{
 	cuStreamDestroy:            {"cuStreamDestroy_v2"},
 	cuStreamSynchronize:        {"cuStreamSynchronize"},
 	cuStreamQuery:              {"cuStreamQuery"},
+	cuStreamWaitEvent:          {"cuStreamWaitEvent"},
+	cuEventCreate:              {"cuEventCreate"},
+	cuEventRecord:              {"cuEventRecord"},
+	cuEventDestroy:             {"cuEventDestroy_v2"},
 	cuStreamBeginCapture:       {"cuStreamBeginCapture_v2"},
 	cuStreamEndCapture:         {"cuStreamEndCapture"},
 	cuGraphInstantiate:         {"cuGraphInstantiateWithFlags", "cuGraphInstantiate_v2"}, // flags came with 11.4

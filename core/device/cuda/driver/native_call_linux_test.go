@@ -110,6 +110,51 @@ func TestNativeCaptures(t *testing.T) {
 	}
 }
 
+// Work beside other work is in the second stream and waits for what the first one had before; a graph ends with both,
+// also one that becomes none.
+func TestNativeWorkBeside(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	f := kernelOf(t, c, axpy, "empty")
+	one := [3]uint32{1, 1, 1}
+	launch := func() error { return c.Launch(f, one, one, 0) }
+	const first, second = "cuLaunchKernel empty 1,1,1 1,1,1 0 0x5000 extra=(nil)", "cuLaunchKernel empty 1,1,1 1,1,1 0 0x5100 extra=(nil)"
+	fork := []string{"cuEventRecord 0xe000 0x5000", "cuStreamWaitEvent 0x5100 0xe000 0"}
+	join := []string{"cuEventRecord 0xe000 0x5100", "cuStreamWaitEvent 0x5000 0xe000 0"}
+	for name, x := range map[string]struct {
+		do   func() error
+		want []string
+	}{
+		"two streams": {func() error { return errors.Join(c.Beside(launch), launch(), c.Synchronize(), c.Synchronize()) },
+			slices.Concat(fork, []string{second, first, "cuStreamQuery 0x5000", "cuStreamQuery 0x5100", "cuStreamQuery 0x5000"})},
+		"a graph": {func() error {
+			_, err := c.Capture(func() error { return errors.Join(launch(), c.Beside(launch), launch()) })
+			return err
+		}, slices.Concat([]string{"cuStreamBeginCapture_v2 0x5000 1", first}, fork, []string{second, first}, join,
+			[]string{"cuStreamEndCapture 0x5000", "cuGraphInstantiateWithFlags 0x6000 0", "cuGraphUpload 0x7000 0x5000", "cuGraphDestroy 0x6000"})},
+		"no graph": {func() error {
+			failure := errors.New("failure")
+			if _, err := c.Capture(func() error { return errors.Join(c.Beside(launch), failure) }); !errors.Is(err, failure) {
+				return fmt.Errorf("not the failure: %w", err)
+			}
+			return nil
+		}, slices.Concat([]string{"cuStreamBeginCapture_v2 0x5000 1"}, fork, []string{second}, join,
+			[]string{"cuStreamEndCapture 0x5000", "cuGraphDestroy 0x6000"})},
+	} {
+		must(t, c.Synchronize())
+		from := len(l.lines(t))
+		must(t, x.do())
+		t.Log(name)
+		calls := l.calls(t, from)
+		for i := range calls {
+			calls[i] = strings.NewReplacer("0x6001", "0x6000", "0x7001", "0x7000").Replace(strings.TrimSpace(calls[i]))
+		}
+		expect(t, calls, x.want...)
+	}
+	if err := c.Beside(func() error { return c.Beside(launch) }); err == nil || !strings.Contains(err.Error(), "beside such work itself") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A capture begins, continues and ends on one thread, and every call that needs the context first
 // makes it current on the thread that it uses.
 func TestNativeMindsThreads(t *testing.T) {

@@ -100,7 +100,7 @@ func TestNativeLosesTheDevice(t *testing.T) {
 // A device that cannot be opened is lost or full if the call that failed says so, as with the
 // emulated driver, and what was opened is given back.
 func TestNativeDoesNotOpen(t *testing.T) {
-	for _, call := range []string{"cuDevicePrimaryCtxSetFlags_v2", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuStreamCreate"} {
+	for _, call := range []string{"cuDevicePrimaryCtxSetFlags_v2", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuStreamCreate", "cuEventCreate"} {
 		for _, code := range []int{2, 700, 719, 999} {
 			l, d, c := openFake(t, NativeOptions{})
 			must(t, c.Close())
@@ -113,7 +113,7 @@ func TestNativeDoesNotOpen(t *testing.T) {
 				t.Errorf("%s returns %d: %v", call, code, err)
 			}
 			calls := strings.Join(l.calls(t, from), "\n")
-			if took := call == "cuCtxSetCurrent" || call == "cuStreamCreate"; took != strings.Contains(calls, "cuDevicePrimaryCtxRelease") {
+			if took := !strings.HasPrefix(call, "cuDevicePrimaryCtx"); took != strings.Contains(calls, "cuDevicePrimaryCtxRelease") {
 				t.Errorf("%s returns %d:\n%s", call, code, calls)
 			}
 		}
@@ -164,7 +164,7 @@ func TestNativeEveryCallCanFail(t *testing.T) {
 		if _, _, err := c.Memory(); err != nil {
 			return err
 		}
-		return errors.Join(g.Launch(), c.Synchronize(), g.Close(), c.FreeHost(host), c.Free(p))
+		return errors.Join(c.Beside(g.Launch), g.Launch(), c.Synchronize(), g.Close(), c.FreeHost(host), c.Free(p))
 	}
 	begin := func() {
 		l.reset(t)
@@ -182,7 +182,7 @@ func TestNativeEveryCallCanFail(t *testing.T) {
 	for s, names := range exported {
 		name := names[0]
 		switch symbol(s) {
-		case cuDevicePrimaryCtxReset, cuGetErrorName, cuGetErrorString, cuStreamDestroy, cuModuleUnload:
+		case cuDevicePrimaryCtxReset, cuGetErrorName, cuGetErrorString, cuEventDestroy, cuStreamDestroy, cuModuleUnload:
 			continue // this happens only after a failure, or while everything is given back, when nobody can do anything
 		}
 		if !seen[name] && name != "cuCtxSetCurrent" {
@@ -190,8 +190,12 @@ func TestNativeEveryCallCanFail(t *testing.T) {
 		}
 		nth := 1
 		switch symbol(s) {
-		case cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuStreamCreate:
+		case cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxRetain, cuEventCreate:
 			nth = 2 // at first Devices asks for free memory: a device that cannot be opened has none
+		case cuStreamCreate:
+			nth = 3 // two streams each time
+		case cuCtxSetCurrent:
+			nth = 4 // after the streams and the event
 		}
 		begin()
 		l.fail(t, name, nth, 1) // CUDA_ERROR_INVALID_VALUE

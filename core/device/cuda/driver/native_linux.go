@@ -226,6 +226,12 @@ func (n *native) open(d Info) (*nativeContext, error) {
 		return nil, err
 	}
 	c.stream = c.cells.handle
+	if r := c.openSecond(); r != success {
+		err := c.check(doing, r)
+		c.do(cuStreamDestroy, c.stream)
+		n.call(cuDevicePrimaryCtxRelease, uintptr(c.device))
+		return nil, err
+	}
 	return c, nil
 }
 

@@ -187,7 +187,7 @@ func TestNativeOpensAndCloses(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, l.calls(t, from), "cuStreamQuery 0x5000", "cuGraphExecDestroy 0x7000", "cuModuleUnload 0x8000",
-		"cuMemFreeHost", "cuMemFree_v2 0x700000000000", "cuStreamDestroy_v2 0x5000", "cuDevicePrimaryCtxRelease_v2 0 live=0")
+		"cuMemFreeHost", "cuMemFree_v2 0x700000000000", "cuEventDestroy_v2 0xe000", "cuStreamDestroy_v2 0x5100", "cuStreamDestroy_v2 0x5000", "cuDevicePrimaryCtxRelease_v2 0 live=0")
 	if err := c.Close(); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}

@@ -100,6 +100,8 @@ func (c *context) Capture(record func() error) (driver.Graph, error) {
 	return g, record()
 }
 
+func (c *context) Beside(enqueue func() error) error { return enqueue() }
+
 func (c *context) Synchronize() error {
 	c.count(Counts{Waits: 1})
 	return nil

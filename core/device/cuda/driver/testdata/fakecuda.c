@@ -206,8 +206,14 @@ static int flush(void) {
 		if (capturing && capture_thread == syscall(SYS_gettid)) { broken = 1; return CAPTURE_UNSUPPORTED; } \
 	} while (0)
 
-CUresult cuStreamCreate(void **s, unsigned f) { CALL("cuStreamCreate", "%u", f); READY(); *s = STREAM; return OK; }
-CUresult cuStreamDestroy_v2(void *s) { CALL("cuStreamDestroy_v2", "%p", s); READY(); return OK; }
+// The streams share one order of work.
+static int nstreams;
+CUresult cuStreamCreate(void **s, unsigned f) { CALL("cuStreamCreate", "%u", f); READY(); *s = (char *)STREAM + 0x100 * nstreams++; return OK; }
+CUresult cuEventCreate(void **e, unsigned f) { CALL("cuEventCreate", "%u", f); READY(); *e = (void *)0xe000; return OK; }
+CUresult cuEventRecord(void *e, void *s) { CALL("cuEventRecord", "%p %p", e, s); READY(); return OK; }
+CUresult cuStreamWaitEvent(void *s, void *e, unsigned f) { CALL("cuStreamWaitEvent", "%p %p %u", s, e, f); READY(); return OK; }
+CUresult cuEventDestroy_v2(void *e) { CALL("cuEventDestroy_v2", "%p", e); READY(); return OK; }
+CUresult cuStreamDestroy_v2(void *s) { CALL("cuStreamDestroy_v2", "%p", s); READY(); nstreams--; return OK; }
 CUresult cuStreamSynchronize(void *s) { CALL("cuStreamSynchronize", "%p", s); READY(); UNSAFE(); return flush(); }
 // Not ready so many times, then done.
 CUresult cuStreamQuery(void *s) {
@@ -415,7 +421,7 @@ CUresult cuGetErrorString(CUresult r, const char **s) {
 void fake_reset(void) {
 	for (int i = 0; i < nblocks; i++) free(blocks[i].data);
 	written = nfailures = nsettings = nblocks = npinned = nstream = ncaptured = ngraphs = nnames = 0;
-	capturing = broken = lost = initialized = 0;
+	capturing = broken = lost = initialized = nstreams = 0;
 	used = 0;
 	next = BASE;
 	text[0] = 0;
