@@ -80,6 +80,31 @@ func envStepOf(dev device.Device, transitions uint64) (func(uint64) error, float
 	return step, delay * sacFLOPs(), nil
 }
 
+// curiousEnvStep is an env step's updates with one of the curiosity model, begun before them where the device goes on with
+// both.
+func curiousEnvStep(dev device.Device) (func(uint64) error, float64, error) {
+	updates, flops, err := envStep(dev)
+	if err != nil {
+		return nil, 0, err
+	}
+	m, err := icmOnNoise(dev)
+	if err != nil {
+		return nil, 0, err
+	}
+	return func(i uint64) error {
+		if m.Beside() {
+			if err := m.Begin(); err != nil {
+				return err
+			}
+		}
+		if err := updates(i); err != nil {
+			return err
+		}
+		_, err := m.Train()
+		return err
+	}, flops, nil
+}
+
 // sacFLOPs is the number of floating-point operations of an update, including its share of the
 // policy's.
 func sacFLOPs() float64 {
@@ -104,17 +129,26 @@ func acting(dev device.Device) (func(uint64) error, float64, error) {
 
 // icm is an update of the curiosity model in PGR's sizes: width 256, batch 256.
 func icm(dev device.Device) (func(uint64) error, float64, error) {
-	m, err := relevance.NewICM(relevance.DefaultICM(), replay.Shape{Obs: obs, Act: act}, dev, 1)
+	m, err := icmOnNoise(dev)
 	if err != nil {
 		return nil, 0, err
+	}
+	return func(uint64) error {
+		_, err := m.Train()
+		return err
+	}, 0, nil
+}
+
+// icmOnNoise is that model with a batch of random numbers.
+func icmOnNoise(dev device.Device) (*relevance.ICM, error) {
+	m, err := relevance.NewICM(relevance.DefaultICM(), replay.Shape{Obs: obs, Act: act}, dev, 1)
+	if err != nil {
+		return nil, err
 	}
 	b := m.Batch()
 	numbers := rng.New(1, "bench icm")
 	for i, column := range [][]float32{b.Obs, b.Act, b.Next} {
 		numbers.FillNormal(column, uint64(i), 0)
 	}
-	return func(uint64) error {
-		_, err := m.Train()
-		return err
-	}, 0, nil
+	return m, nil
 }

@@ -25,6 +25,7 @@ var Workloads = []Workload{
 	{Name: "redq10", Doc: "ten critics, as REDQ", Program: critics(10)},
 	{Name: "sac", Doc: "a whole SAC update: batch, target, critics, Polyak; policy and temperature every 20th", Make: update},
 	{Name: "env-step", Doc: "20 of them, as in an env step: one launch where the device can", Make: envStep},
+	{Name: "env-step-icm", Doc: "the same with an update of the curiosity model, beside them where the device can", Make: curiousEnvStep},
 	{Name: "denoiser-1024", Doc: "residual network of 6 blocks of 1024, batch 256: forward, backward, Adam", Program: denoiser(1024, nn.ReLU)},
 	{Name: "denoiser-2048", Doc: "the same of 2048, with Mish", Program: denoiser(2048, nn.Mish)},
 	{Name: "sample-1024x4096", Doc: "one network call on 4,096 rows", Program: sample(1024, 4096, nn.ReLU)},

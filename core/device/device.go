@@ -46,6 +46,14 @@ type Executable interface {
 	Close() error
 }
 
+// Starter is an Executable whose runs can go on beside those of other programs of its device.
+type Starter interface {
+	Executable
+	// Start begins a run, which the next Run ends, whatever its occasion. Until then the host must not change
+	// what the program reads, and other programs must not use what it writes.
+	Start(occasion uint64) error
+}
+
 // Sharer is a Device whose workers can do work of the host between two programs.
 type Sharer interface {
 	// Share returns a function that has the free workers do all parts of some work and waits for

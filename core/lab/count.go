@@ -18,7 +18,8 @@ type Occurrence struct{ Counted, Whole float64 }
 // Count makes a few env steps of a run of c on a device that executes nothing, with all their parts: a
 // chunk of samples with all noise levels, generator steps up to an average of the weights, an evaluation. begin is called
 // before those that count, with a function that returns the present phase. The random steps before the first update, and
-// analyses, are left out; relevance is that of the few rows that there are.
+// analyses, are left out; relevance is that of the few rows that there are; what begins a generation counts with
+// each chunk, as if each were one.
 func Count(ctx context.Context, c config.Config, task task.Task, dev device.Device, begin func(phase func() knob.Phase)) (all [knob.Phases]Occurrence, err error) {
 	whole := c
 	l, err := New(ctx, sooner(c, task), task, dev, nil)

@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"errors"
 	"time"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/cost"
 	"pgrlab/core/knob"
 	"pgrlab/core/replica"
@@ -58,14 +60,27 @@ func (u *updates) train(m *replica.Replica) error {
 // some makes n updates of a member (lines 7 and 3). Each is one critic update on a batch mixed
 // by r, and the other updates where the agent's schedule has them. Models that are trained
 // beside the agent take their steps between its updates, or after them if these are one launch;
-// the updates do not depend on the models. last says that the updates end the env step.
+// the updates do not depend on the models. So steps after one launch are begun before it, for a device that
+// goes on with both. last says that the updates end the env step.
 func (u *updates) some(m *replica.Replica, last bool) error {
 	begin := u.now()
-	made, err := m.Update(u.at, u.n, last)
-	if err != nil {
-		return err
+	if last && m.Fused() {
+		if err := m.Functions.Begin(u.at); err != nil {
+			return err
+		}
 	}
+	made, err := m.Update(u.at, u.n, last)
 	trained := u.now()
+	if err == nil {
+		err = u.learned(m, made, last)
+	}
+	s := &u.spent[m.Index]
+	s.agent, s.models = s.agent+trained.Sub(begin), s.models+u.now().Sub(trained)
+	return errors.Join(err, m.Functions.End())
+}
+
+// learned takes the results of a member's updates, and makes the models' steps.
+func (u *updates) learned(m *replica.Replica, made []agent.UpdateResult, last bool) error {
 	for i := range u.n {
 		if i < len(made) {
 			if err := m.Learned(&made[i]); err != nil {
@@ -76,7 +91,5 @@ func (u *updates) some(m *replica.Replica, last bool) error {
 			return err
 		}
 	}
-	s := &u.spent[m.Index]
-	s.agent, s.models = s.agent+trained.Sub(begin), s.models+u.now().Sub(trained)
 	return nil
 }

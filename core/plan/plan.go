@@ -161,6 +161,21 @@ func (p *Program) Run(occasion uint64) error {
 	return nil
 }
 
+// Beside says whether the device can go on with a run of the program while others run.
+func (p *Program) Beside() bool {
+	_, can := p.exec.(device.Starter)
+	return can
+}
+
+// Start begins a run, where Beside says that this is possible; the next Run ends it, whatever its
+// occasion. See device.Starter for what must not happen meanwhile.
+func (p *Program) Start(occasion uint64) error {
+	if err := p.exec.(device.Starter).Start(occasion); err != nil {
+		return fmt.Errorf("run %s: %w", p.Name, err)
+	}
+	return nil
+}
+
 // RunAll is Run at the next occasion; with Reset and Close it makes a Program a gorgonia.VM.
 func (p *Program) RunAll() error { return p.Run(p.occasion + 1) }
 

@@ -106,6 +106,7 @@ func NewDisagreement(c DisagreementConfig, shape replay.Shape, dev device.Device
 	m.lowest = constant("lowest log-variance", shape.Obs, lowestLogVariance)
 	m.floor = newFloor(shape.Obs)
 	m.state = append(append(m.net.Params(), m.inputs.state()...), m.change.state()...) // the whiteners' tensors are on the host only
+	m.prepare = m.write
 	if err := m.compile(); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("disagreement: %w", err)
@@ -200,9 +201,9 @@ func jensenRenyi(g *op.Graph, means, variances []*op.Node) *op.Node {
 	return shifted(g, g.Sub(mixture, g.Scale(entropies, 0.5/n)), constant("divergence offset", 1, 2*math.Log(n)-d/2*math.Ln2))
 }
 
-// Train adds the batch to the statistics of the whitening and makes an Adam step. It returns the mean
-// over members and outputs of (Δ−μ)²/v + ln v.
-func (m *Disagreement) Train() (loss float64, err error) {
+// write adds the batch to the statistics of the whitening, and makes the step's inputs of it and of each
+// member's share.
+func (m *Disagreement) write() {
 	rows, o := m.config.Batch, m.shape.Obs
 	m.join(m.batch, 0, rows)
 	for i, next := range m.batch.Next[:rows*o] {
@@ -223,6 +224,10 @@ func (m *Disagreement) Train() (loss float64, err error) {
 			mine[i] /= float32(max(1, taken))
 		}
 	}
+}
+
+// Train makes an Adam step. It returns the mean over members and outputs of (Δ−μ)²/v + ln v.
+func (m *Disagreement) Train() (loss float64, err error) {
 	loss, err = m.trainer.Train()
 	return loss / float64(m.config.Members), err
 }

@@ -188,6 +188,7 @@ func TestGoldenDisagreementStep(t *testing.T) {
 			}
 		}
 	}
+	m.prepare = nil // the inputs are there
 	loss, err := m.trainer.Train()
 	if err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ func NewICM(c ICMConfig, shape replay.Shape, dev device.Device, seed uint64) (*I
 	}
 	s := rng.New(seed, "curiosity")
 	m := &ICM{config: c, shape: shape, net: newICMNet(c, shape, s), noise: s.Sub("noise")}
-	m.trainer = trainer{name: "curiosity", device: dev, state: m.net.state()}
+	m.trainer = trainer{name: "curiosity", device: dev, state: m.net.state(), prepare: m.disturb}
 	m.normals = make([]float32, c.noisyRows()*2*shape.Obs)
 	if err := m.compile(dev); err != nil {
 		m.Close()
@@ -113,6 +113,9 @@ func NewICM(c ICMConfig, shape replay.Shape, dev device.Device, seed uint64) (*I
 	return m, nil
 }
 
+// compile makes the programs. An update is an Adam step on the sum of the mean squared errors of the forward
+// and the inverse model, in which the batch norms use the statistics of the batch and average them into
+// the running ones.
 func (m *ICM) compile(dev device.Device) error {
 	err := plan.Push(dev, m.state...)
 	if err != nil {
@@ -150,11 +153,3 @@ func (m *ICM) compileOut(name string, rows int, build func(p *icmGraph, g *op.Gr
 
 // Close releases the compiled programs.
 func (m *ICM) Close() error { return plan.Close(&m.trainer, &m.inverse) }
-
-// Train makes one Adam step on Batch and returns its loss, the sum of the mean squared errors of
-// the forward and the inverse model. The batch norms use the statistics of the batch and average
-// them into the running ones.
-func (m *ICM) Train() (loss float64, err error) {
-	m.disturb()
-	return m.trainer.Train()
-}

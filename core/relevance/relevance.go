@@ -44,6 +44,16 @@ type Trained interface {
 	Train() (loss float64, err error)
 }
 
+// Beginner is a Trained whose step may go on beside other programs of its device.
+type Beginner interface {
+	Trained
+	// Beside says whether the device can do that.
+	Beside() bool
+	// Begin begins the step that the next Train ends. Until then the batch must not change, and nothing
+	// may use the model.
+	Begin() error
+}
+
 // Counted is a Saved that is rebuilt from all real transitions before each scoring.
 type Counted interface {
 	Saved

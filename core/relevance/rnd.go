@@ -91,6 +91,7 @@ func NewRND(c RNDConfig, shape replay.Shape, dev device.Device, seed uint64) (*R
 		whitener:  newWhitener("rnd.whitener", shape.Obs),
 	}
 	m.state = append(m.networks(), m.whitener.state()...) // the whitener's tensors are on the host only
+	m.prepare = m.whiten
 	if err := m.compile(); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("rnd: %w", err)
@@ -124,13 +125,11 @@ func (m *RND) build(g *op.Graph, rows int) (in, told, guess *op.Node) {
 	return in, m.target.Apply(g, in), m.predictor.Apply(g, in)
 }
 
-// Train adds the next observations of Batch to the statistics of the whitening,
-// makes one Adam step of the predictor on them and returns its loss, the mean
-// squared distance of the features.
-func (m *RND) Train() (loss float64, err error) {
+// whiten adds the next observations of Batch to the statistics of the whitening, and makes the step's input
+// of them.
+func (m *RND) whiten() {
 	m.whitener.see(m.batch.Next, m.config.Batch)
 	m.whitener.whiten(m.step.Data(m.stepNext), m.batch.Next, m.config.Batch)
-	return m.trainer.Train()
 }
 
 // Score writes F = ‖f̂(s') − f(s')‖²/K, a mean as in the original's code. The paper writes ½‖·‖²,

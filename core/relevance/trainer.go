@@ -17,6 +17,8 @@ type trainer struct {
 	name      string // the function's
 	device    device.Device
 	batch     *replay.Batch
+	prepare   func() // the inputs of the step from the batch; nil if there is nothing to do
+	begun     bool   // the step is under way
 	step      *plan.Program
 	optimiser *plan.Adam
 	scorers   plan.ByRows[*scorer]
@@ -53,12 +55,31 @@ func (t *trainer) optimise(trained []*op.Tensor, lr float64) {
 // Batch is the memory that Train reads: real transitions only, sampled by the caller.
 func (t *trainer) Batch() *replay.Batch { return t.batch }
 
-// Train makes one Adam step on Batch and returns its loss.
+// Train makes one Adam step on Batch, or ends the one that Begin has begun, and returns its loss.
 func (t *trainer) Train() (loss float64, err error) {
+	if t.prepare != nil && !t.begun {
+		t.prepare()
+	}
+	t.begun = false
 	if err := t.step.Run(0); err != nil {
 		return 0, fmt.Errorf("train %s: %w", t.name, err)
 	}
 	return t.step.Loss(), nil
+}
+
+// Beside implements Beginner.
+func (t *trainer) Beside() bool { return t.step.Beside() }
+
+// Begin implements Beginner.
+func (t *trainer) Begin() error {
+	if t.prepare != nil {
+		t.prepare()
+	}
+	if err := t.step.Start(0); err != nil {
+		return fmt.Errorf("train %s: %w", t.name, err)
+	}
+	t.begun = true
+	return nil
 }
 
 // scoreBy makes compile the one that compiles scorers, of at most that many rows, and compiles the

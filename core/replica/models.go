@@ -46,6 +46,7 @@ type Functions struct {
 	built  map[string]*relevance.Model // by name; only those that learn
 	others map[string]*relevance.Model // formulas that learn nothing themselves
 	mixers map[string]replay.Mixer     // that sample their batches, by name
+	begun  []string                    // trained models with an update under way
 }
 
 // Built says whether the replica has what the function of that name needs: no models, or ones
@@ -123,6 +124,41 @@ func (o *Functions) Train(now Now, last bool) error {
 	return nil
 }
 
+// Begin begins, before the updates of an env step, those updates of models that Train makes after the last
+// of them, where the device can go on with them meanwhile: neither changes anything that the other uses.
+func (o *Functions) Begin(now Now) error {
+	r := o.of
+	if r.Agent.Batches == nil {
+		return nil
+	}
+	for _, name := range trainedModels {
+		if r.Config.Relevance.Pace(name).Every != 0 || !o.uses(now, name) || !o.feeds(name) || o.parts(name) > 1 {
+			continue
+		}
+		m := o.built[name]
+		if b, can := m.Steps.(relevance.Beginner); can && !m.Sees && b.Beside() {
+			if err := o.fill(name, b.Batch()); err != nil {
+				return err
+			}
+			if err := b.Begin(); err != nil {
+				return err
+			}
+			o.begun = append(o.begun, name)
+		}
+	}
+	return nil
+}
+
+// End ends the updates that Begin has begun.
+func (o *Functions) End() error {
+	for len(o.begun) > 0 {
+		if err := o.Update(o.begun[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // feeds says whether a trained model has something to learn from between refits: rows of D_real
 // that are kept, or frames.
 func (o *Functions) feeds(name string) bool {
@@ -143,13 +179,15 @@ func (o *Functions) due(name string, updates uint64, last bool) bool {
 	return updates%uint64(every) == 0
 }
 
-// Update makes one update of the model of that name, which must be a trained one.
+// Update makes one update of the model of that name, which must be a trained one, or ends the one that has begun.
 func (o *Functions) Update(name string) error {
 	m := o.built[name]
 	if m == nil || m.Steps == nil {
 		return fmt.Errorf("train %s: it has no model", name)
 	}
-	if err := o.fill(name, m.Steps.Batch()); err != nil {
+	if i := slices.Index(o.begun, name); i >= 0 {
+		o.begun = slices.Delete(o.begun, i, i+1)
+	} else if err := o.fill(name, m.Steps.Batch()); err != nil {
 		return err
 	}
 	loss, err := m.Steps.Train()

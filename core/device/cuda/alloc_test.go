@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -76,5 +77,25 @@ func TestAnEnvStepDoesNotAllocate(t *testing.T) {
 	step()
 	if n := testing.AllocsPerRun(50, step); n > 0 {
 		t.Errorf("%g allocations in an env step", n)
+	}
+}
+
+// Nor does a program that runs beside others.
+func TestARunBesideOthersDoesNotAllocate(t *testing.T) {
+	machine, does := emulator.New(emulator.Options{Unchecked: true}), false
+	dev := deviceOf(t, func() (driver.Context, error) {
+		c, err := machine.Open(0)
+		return idle{c, &does}, err
+	}, Options{})
+	l := newLine(t, dev)
+	run := func() {
+		if err := errors.Join(l.program.Start(1), l.program.Run(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	does = true
+	if n := testing.AllocsPerRun(50, run); n > 0 {
+		t.Errorf("%g allocations", n)
 	}
 }

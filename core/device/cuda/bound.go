@@ -133,12 +133,20 @@ func (b *bound) download(d *Device) error {
 	return d.ctx.Download(b.down, b.block+driver.Ptr(b.bytes-len(b.down)))
 }
 
-// run launches the graphs, one after another, and waits for them.
-func (b *bound) run(d *Device) error {
+// put launches the graphs, one after another.
+func (b *bound) put(d *Device) error {
 	for _, g := range b.graphs {
 		if err := g.Launch(); err != nil {
 			return d.failed(err)
 		}
+	}
+	return nil
+}
+
+// run launches the graphs and waits for them.
+func (b *bound) run(d *Device) error {
+	if err := b.put(d); err != nil {
+		return err
 	}
 	return d.failed(d.ctx.Synchronize())
 }

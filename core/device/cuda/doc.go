@@ -56,8 +56,11 @@
 //
 // Priorities (prioritized replay), a bonus on the reward and a model that scores batches read
 // numbers on the host between updates. With them each update is a graph, or three graphs and α's
-// where the policy steps, as it is after a stop. For models that are trained beside the agent
-// (curiosity, RND), the host samples the batches, one graph for each, after the agent's sequence.
+// where the policy steps, as it is after a stop. For models that learn from transitions as the agent
+// does (curiosity, RND, disagreement), the host samples the batches, one graph for each. If all updates of
+// the env step are one graph, a model's is launched before it into a second stream
+// (device.Starter), with a workspace of its own, so that both go on at the same time and the host waits
+// once; otherwise it comes after the agent's updates. The numbers are the same: neither uses what the other writes.
 //
 // # Fits
 //
@@ -129,5 +132,6 @@
 //	operands made on their way, in place    none              never
 //	groups, bins, RMS norm, gated update,   none              never
 //	  LaProp and the clip of tensors
+//	programs beside others                  none              never
 //	a card that is lost, MIG                none              never
 package cuda

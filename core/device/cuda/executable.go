@@ -29,9 +29,10 @@ type executable struct {
 	fetched []*device.Resident[driver.Ptr] // kept tensors that the program changes, fetched after each run
 	outputs map[device.Ref][]float32       // the host's view of them; it never moves
 
-	bound           // captured at the first run; a program that runs only in sequences has no graph of its own
-	kept  [][]*kept // of each step
-	stale []laying  // what a run of this program alone lays out if the weight has changed
+	beside           // what it has if it has been started
+	bound            // captured at the first run; a program that runs only in sequences has no graph of its own
+	kept   [][]*kept // of each step
+	stale  []laying  // what a run of this program alone lays out if the weight has changed
 
 	norm  float64  // of the last run
 	words []uint64 // reused memory
@@ -119,7 +120,7 @@ func (x *executable) bind() error {
 	if err := x.keep(); err != nil {
 		return err
 	}
-	if err := d.work(x.layout.work); err != nil {
+	if err := x.takeWorkspace(); err != nil {
 		return err
 	}
 	if err := x.take(d, x.layout.block, x.layout.up, x.layout.down); err != nil {
@@ -132,8 +133,11 @@ func (x *executable) bind() error {
 	return x.settle(d, epoch)
 }
 
-// unbind gives back what the program holds, except tensors that outlive it.
-func (x *executable) unbind(d *Device) error { return errors.Join(x.bound.unbind(d), x.leave()) }
+// unbind gives back what the program holds, except tensors that outlive it. A run that was started ends before.
+func (x *executable) unbind(d *Device) error {
+	x.land()
+	return errors.Join(x.bound.unbind(d), x.giveWorkspace(), x.leave())
+}
 
 // release is unbind, and also releases the residents.
 func (x *executable) release() error {
@@ -160,17 +164,25 @@ func (x *executable) Close() error {
 func (x *executable) Run(occasion uint64) error {
 	x.device.mu.Lock()
 	defer x.device.mu.Unlock()
-	if err := x.ready(); err != nil {
-		return fmt.Errorf("cuda: %w", err)
+	if x.started {
+		return x.end()
 	}
-	x.stage(occasion)
-	if err := x.device.refresh(x.stale); err != nil {
+	if err := x.prepare(occasion); err != nil {
 		return err
 	}
 	if err := x.run(x.device); err != nil {
 		return err
 	}
 	return x.finish(occasion)
+}
+
+// prepare does what comes before the launch of a run.
+func (x *executable) prepare(occasion uint64) error {
+	if err := x.ready(); err != nil {
+		return fmt.Errorf("cuda: %w", err)
+	}
+	x.stage(occasion)
+	return x.device.refresh(x.stale)
 }
 
 // ready binds and captures the program if necessary.

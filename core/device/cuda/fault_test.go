@@ -38,7 +38,7 @@ func (f *faulty) device() (*Device, error) {
 }
 
 // life makes everything that happens to a device: a program is compiled and runs, its tensors are
-// fetched, the device is parked and taken again, and the program runs and is closed.
+// fetched, the device is parked while the program runs beside others and taken again, and the program is closed.
 func (f *faulty) life(t *testing.T) (dev *Device, err error) {
 	dev, err = f.device()
 	if err != nil {
@@ -56,13 +56,13 @@ func (f *faulty) life(t *testing.T) (dev *Device, err error) {
 	if err := errors.Join(plan.Fetch(dev, l.w), plan.Push(dev, l.w)); err != nil {
 		return dev, err
 	}
-	if err := dev.Park(); err != nil {
+	if err := errors.Join(l.program.Start(2), dev.Park()); err != nil {
 		return dev, err
 	}
 	if err := dev.Wake(); err != nil {
 		return dev, err
 	}
-	return dev, errors.Join(l.program.Run(2), plan.Fetch(dev, l.w), l.program.Close(), dev.Close())
+	return dev, errors.Join(l.program.Run(2), l.program.Run(3), plan.Fetch(dev, l.w), l.program.Close(), dev.Close())
 }
 
 // failNext makes a call of the driver fail: the nth from now on.

@@ -48,7 +48,7 @@ type memories struct {
 func (x *executable) linked(f frame, lasts func(k *kept) bool) (all []part, stale []laying, err error) {
 	all = make([]part, len(x.steps))
 	for i, s := range x.steps {
-		m := memories{frame: f, workspace: x.device.workspace, scratch: x.layout.scratch[i], kept: addresses(x.kept[i])}
+		m := memories{frame: f, workspace: x.workspace(), scratch: x.layout.scratch[i], kept: addresses(x.kept[i])}
 		for j, k := range x.kept[i] {
 			launches, err := x.launches(s.recipe.Kept[j].Launches, m)
 			if err != nil {
@@ -194,7 +194,7 @@ func (x *executable) address(r device.Ref, f frame) driver.Ptr {
 	case resident:
 		return x.held[r].At
 	case working:
-		return x.device.workspace + driver.Ptr(at.offset)
+		return x.workspace() + driver.Ptr(at.offset)
 	case staged, output:
 		return f.host(r)
 	}

@@ -33,13 +33,22 @@ type estimated struct {
 	MB       float64 `json:"mb"`
 	UpKB     float64 `json:"up_kb"` // that the host copies to the GPU
 	MS       float64 `json:"ms"`
-	Runs     float64 `json:"runs"`  // in a whole training run, as are Waits
-	Waits    float64 `json:"waits"` // of the host for the GPU
-	Share    float64 `json:"share"` // of the whole training run's time
+	Runs     float64 `json:"runs"`   // in a whole training run, as are Waits
+	Waits    float64 `json:"waits"`  // of the host for the GPU
+	Share    float64 `json:"share"`  // of the whole training run's time
+	Beside   bool    `json:"beside"` // other programs run meanwhile, and its time is not in the whole
 }
 
-// seconds is the time of all runs.
-func (e estimated) seconds() float64 { return e.Runs * e.MS / 1e3 }
+// seconds is the time of all runs that nothing else uses.
+func (e estimated) seconds() float64 {
+	if e.Beside {
+		return 0
+	}
+	return e.all()
+}
+
+// all is the time of all runs.
+func (e estimated) all() float64 { return e.Runs * e.MS / 1e3 }
 
 // Estimate counts what a GPU would do in a run, on one that executes nothing, and writes a table.
 func Estimate(ctx context.Context, d cli.Deps, e machine.Estimate) error {
@@ -108,7 +117,7 @@ func estimatedRows(programs []dry.Program, occurs []lab.Occurrence) (all []estim
 			times := occurs[class].Whole / occurs[class].Counted
 			row := estimated{
 				Phase: knob.Phase(class).String(), Program: p.Name, Launches: p.Launches, GFLOP: p.FLOPs / 1e9, MB: p.Bytes / 1e6, UpKB: float64(p.Counts[class].Up) / float64(runs) / 1e3, MS: p.Seconds * 1e3,
-				Runs: float64(runs) * times, Waits: float64(p.Counts[class].Waits) * times,
+				Runs: float64(runs) * times, Waits: float64(p.Counts[class].Waits) * times, Beside: p.Beside,
 			}
 			total += row.seconds()
 			all = append(all, row)
@@ -118,7 +127,7 @@ func estimatedRows(programs []dry.Program, occurs []lab.Occurrence) (all []estim
 		all[i].Share = all[i].seconds() / total
 	}
 	slices.SortStableFunc(all, func(a, b estimated) int {
-		return cmp.Or(cmp.Compare(b.seconds(), a.seconds()), strings.Compare(a.Phase+a.Program, b.Phase+b.Program))
+		return cmp.Or(cmp.Compare(b.all(), a.all()), strings.Compare(a.Phase+a.Program, b.Phase+b.Program))
 	})
 	return all
 }
@@ -127,15 +136,26 @@ func estimatedRows(programs []dry.Program, occurs []lab.Occurrence) (all []estim
 func estimatedTable(out io.Writer, all []estimated, what string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "LAUNCHES\tGFLOP\tMB\tUP KB\tMODEL MS\tRUNS\tWAITS\tSHARE\t  PROGRAM\n")
-	seconds, waits := 0.0, 0.0
+	seconds, beside, waits := 0.0, 0.0, 0.0
 	for _, r := range all {
-		fmt.Fprintf(w, "%d\t%.4g\t%.4g\t%.4g\t%.3f\t%.0f\t%.0f\t%.1f%%\t  %s: %s\n", r.Launches, r.GFLOP, r.MB, r.UpKB, r.MS, r.Runs, r.Waits, 100*r.Share, r.Phase, r.Program)
+		share := fmt.Sprintf("%.1f%%", 100*r.Share)
+		if r.Beside {
+			share, beside = "beside", beside+r.all()
+		}
+		fmt.Fprintf(w, "%d\t%.4g\t%.4g\t%.4g\t%.3f\t%.0f\t%.0f\t%s\t  %s: %s\n", r.Launches, r.GFLOP, r.MB, r.UpKB, r.MS, r.Runs, r.Waits, share, r.Phase, r.Program)
 		seconds, waits = seconds+r.seconds(), waits+r.Waits
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	lasts := time.Duration(seconds * float64(time.Second)).Round(time.Second)
-	_, err := fmt.Fprintf(out, "\n%s: %v of kernels, without the host, which waits for the GPU %.0f times.\n", what, lasts, waits)
+	kernels := lasts(seconds) + " of kernels"
+	if beside > 0 {
+		kernels += ", and " + lasts(beside) + " beside them"
+	}
+	_, err := fmt.Fprintf(out, "\n%s: %s, without the host, which waits for the GPU %.0f times.\n", what, kernels, waits)
 	return err
+}
+
+func lasts(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }

@@ -21,6 +21,7 @@ from steps import lines, tested
 VARIANTS = {
     "env-step": ["several", "sums", "rows"],
     "icm": ["uses", "several", "sums"],
+    "env-step-icm": ["beside"],
     "fit-release": ["stacks", "several", "sums", "squares", "places"],
     "ppo-rays": ["several", "sums", "rows"],
     "denoiser-2048": ["stacks", "several", "sums"],
@@ -32,7 +33,7 @@ VARIANTS = {
 CHECKED = [
     "TestFitsTogether", "TestGradientsTogether", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers",
     "TestAgents", "TestGenerators", "TestPPO", "TestSamplingOnPackedOperands", "TestResidualsStandInPlace",
-    "TestMergedProgramsAgree", "TestCuriosityInEachPrecision", "TestStacksOfLargeGradients",
+    "TestMergedProgramsAgree", "TestAProgramBesideOthers", "TestCuriosityInEachPrecision", "TestStacksOfLargeGradients",
 ]
 PROCESSES = (1, 2, 4, 6, 8, 10, 14)
 RUN = ["--task", "cheetah-run", "--method", "pgr-curiosity", "--scale", "release"]

@@ -30,6 +30,7 @@ type context struct {
 	used    uint64
 	all     Counts
 	capture *Counts // of the graph being captured
+	busy    bool    // there is something to wait for
 }
 
 // alignment is that of cuMemAlloc.
@@ -71,6 +72,8 @@ func (c *context) count(of Counts) {
 	to := &c.all
 	if c.capture != nil {
 		to = c.capture
+	} else {
+		c.busy = true
 	}
 	*to = to.plus(of)
 }
@@ -102,8 +105,12 @@ func (c *context) Capture(record func() error) (driver.Graph, error) {
 
 func (c *context) Beside(enqueue func() error) error { return enqueue() }
 
+// Synchronize waits for what was put into the streams since the last wait.
 func (c *context) Synchronize() error {
-	c.count(Counts{Waits: 1})
+	if c.busy {
+		c.count(Counts{Waits: 1})
+		c.busy = false
+	}
 	return nil
 }
 

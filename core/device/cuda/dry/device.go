@@ -31,6 +31,7 @@ type Program struct {
 	// sequence's launches; the sequence's waits and copies count with its first program.
 	Counts map[int]Counts
 	Runs   map[int]int
+	Beside bool // others run meanwhile
 }
 
 // New returns a device that counts for a card.
@@ -68,7 +69,7 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 		return nil, err
 	}
 	work, err := workOf(p, d.target)
-	return &executable{x, d, d.program(p.Name, work)}, err
+	return &executable{Executable: x, device: d, program: d.program(p.Name, work)}, err
 }
 
 // program returns the entry for a program.
@@ -95,12 +96,22 @@ type executable struct {
 	device.Executable
 	device  *Device
 	program *Program
+	started Counts // of the run that was started
 }
 
 func (x *executable) Run(occasion uint64) error {
-	before := x.device.context.all
+	before := x.device.context.all.minus(x.started)
+	x.started = Counts{}
 	err := x.Executable.Run(occasion)
 	x.device.ran(x.program, before)
+	return err
+}
+
+// Start implements device.Starter.
+func (x *executable) Start(occasion uint64) error {
+	before := x.device.context.all
+	err := x.Executable.(device.Starter).Start(occasion)
+	x.started, x.program.Beside = x.device.context.all.minus(before), true
 	return err
 }
 

@@ -13,6 +13,7 @@
 // # Model of time
 //
 // A program takes a fixed time for each of its launches, its arithmetic at the rate of its kernels, and its bytes at the rate
-// of the memory (Rates), one after the other: today's kernels overlap them little. The host is not in it: between the
+// of the memory (Rates), one after the other: today's kernels overlap them little. What runs beside other
+// programs counts as if the card had room for both. The host is not in it: between the
 // steps of a fit it takes a quarter of a millisecond. A test holds the model to the times of a card.
 package dry

@@ -68,7 +68,7 @@ const Squares = device.Codes
 
 // withSquares adds instructions Squares to an arranged program, and −1 for each to order.
 func withSquares(p *device.Program, order []int, t Target) (longer []int) {
-	if p.Adam == nil || !t.has("squares") {
+	if p.Adam == nil || !t.Has("squares") {
 		return order
 	}
 	u := usersOf(p)
@@ -149,13 +149,13 @@ func (u *users) atEnd(in device.Instr, t Target) any {
 	x := p.Buffers[in.In[0]]
 	switch in.Code {
 	case device.ColSum:
-		if _, rows, _, most := columnsOf(p, in); t.has("sums") && x.Len() > 0 && rows <= most {
+		if _, rows, _, most := columnsOf(p, in); t.Has("sums") && x.Len() > 0 && rows <= most {
 			return summed{}
 		}
 	case device.LinearDW, device.LinearJoinedDW:
 		return u.weights(in, t)
 	case device.SquaredError, device.WeightedSquaredError, device.EntropyLoss:
-		if t.has("sums") && x.Len() <= sumAlone {
+		if t.Has("sums") && x.Len() <= sumAlone {
 			return summed{}
 		}
 	}
@@ -171,16 +171,16 @@ func (u *users) weights(in device.Instr, t Target) any {
 	case out.Len() == 0 || x.Rows == 0 || dz.Members > out.Members: // the last is of several uses: see Merge
 		return nil
 	case dz.Cols == 1:
-		if t.has("sums") && in.Code == device.LinearDW && x.Rows <= rowsOfPart {
+		if t.Has("sums") && in.Code == device.LinearDW && x.Rows <= rowsOfPart {
 			return summed{}
 		}
 		return nil
 	case !w.large(t):
-		if t.has("several") && x.Rows <= rowsOfPart && out.Len() <= severalElements {
+		if t.Has("several") && x.Rows <= rowsOfPart && out.Len() <= severalElements {
 			return several{}
 		}
 		return nil
-	case t.has("stacks") && in.Code == device.LinearDW && out.Members == 1 && x.Members == 1 && u.stackable(in.Out, in.In[0], in.In[1]):
+	case t.Has("stacks") && in.Code == device.LinearDW && out.Members == 1 && x.Members == 1 && u.stackable(in.Out, in.In[0], in.In[1]):
 		return k
 	}
 	return nil

@@ -174,7 +174,7 @@ var rowSteps = []device.Code{
 // several groups of columns.
 func (c *chain) wider(in device.Instr) bool {
 	members, _, cols := c.shape(in.Out)
-	if !c.target.has("rows") && slices.Contains(rowSteps, in.Code) {
+	if !c.target.Has("rows") && slices.Contains(rowSteps, in.Code) {
 		return true
 	}
 	switch in.Code {

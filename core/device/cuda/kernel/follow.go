@@ -116,7 +116,7 @@ func (u *users) aroundProduct(p *device.Program, i int, t Target) (s Segment, ok
 		}
 		if r, ok := u.whole(p, at, t, before, f, result, last); ok {
 			s = Segment{First: i, Last: last, Recipe: r}
-			if t.has("places") {
+			if t.Has("places") {
 				s.Standing = u.sharing(p, i, at, last, f)
 			}
 			return s, true

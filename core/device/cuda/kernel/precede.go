@@ -28,7 +28,7 @@ var functions = []device.Code{device.ReLU, device.SiLU, device.Mish, device.ELU,
 // nothing does.
 func (u *users) preceding(p *device.Program, i int, t Target) (before *preceding, product int) {
 	in, first := p.Instrs[i], i
-	if in.Code != device.ColScale && in.Code != device.ColAdd || p.Buffers[in.Out].Members != 1 || !t.has("made") {
+	if in.Code != device.ColScale && in.Code != device.ColAdd || p.Buffers[in.Out].Members != 1 || !t.Has("made") {
 		return nil, i
 	}
 	before = &preceding{x: at(in.In[0], 0), row: at(in.In[1], 0), what: beforeScale}

@@ -84,10 +84,11 @@ var Switches = []string{
 	"places",  // what follows a product in the place of its operand
 	"squares", // the squares of gradients summed where these are made
 	"rows",    // layers of one column, and what a row makes of its columns, as steps of chains
+	"beside",  // programs that are started beside others
 }
 
-// has reports whether a switch is on.
-func (t Target) has(name string) bool {
+// Has reports whether a switch is on.
+func (t Target) Has(name string) bool {
 	return t.Without == "" || !slices.Contains(strings.Split(t.Without, ","), name)
 }
 
