@@ -4,6 +4,8 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/core/generative"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -14,9 +16,15 @@ var Switches = kernel.Switches
 // releaseRows is the number of transitions in the fits of the workloads of scale release.
 const releaseRows = 20_000
 
-// releaseModel begins a fit of the diffusion model of scale release on transitions of cheetah-run's sizes.
-func releaseModel(dev device.Device, steps int) (*generative.Diffusion, error) {
-	d, err := generative.New(generative.Default(), replay.Shape{Obs: 17, Act: 6}, dev, 1)
+// releaseChunk is the number of transitions that scale release samples at once.
+const releaseChunk = 4096
+
+// releaseModel begins a fit of the diffusion model of scale release on transitions of cheetah-run's sizes; it
+// samples chunk transitions at once.
+func releaseModel(dev device.Device, steps, chunk int) (*generative.Diffusion, error) {
+	c := generative.Default()
+	c.Chunk = chunk
+	d, err := generative.New(c, replay.Shape{Obs: 17, Act: 6}, dev, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +42,7 @@ func releaseModel(dev device.Device, steps int) (*generative.Diffusion, error) {
 // fitRelease makes ten gradient steps, with the average's update after the first one.
 func fitRelease(dev device.Device) (func(uint64) error, float64, error) {
 	const ten = 10
-	d, err := releaseModel(dev, 1e9)
+	d, err := releaseModel(dev, 1e9, releaseChunk)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -45,21 +53,28 @@ func fitRelease(dev device.Device) (func(uint64) error, float64, error) {
 	return step, 6 * ten * 256 * float64(d.Parameters()), nil
 }
 
-// callRelease makes one call of the sampler for a chunk of 4,096 rows: in turn two estimates of each row and one.
-func callRelease(dev device.Device) (func(uint64) error, float64, error) {
-	d, err := releaseModel(dev, 1)
-	if err == nil {
-		_, _, err = d.FitSteps(1)
+// callRelease makes one call of the sampler for a chunk of that many rows: in turn two estimates of each row and one.
+func callRelease(chunk int) func(dev device.Device) (func(uint64) error, float64, error) {
+	return func(dev device.Device) (func(uint64) error, float64, error) {
+		d, err := releaseModel(dev, 1, chunk)
+		if err == nil {
+			_, _, err = d.FitSteps(1)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		return calls(d, chunk), 1.5 * 2 * float64(chunk) * float64(d.Parameters()), nil
 	}
-	if err != nil {
-		return nil, 0, err
-	}
+}
+
+// calls returns a function that makes the next call for a chunk of samples.
+func calls(d *generative.Diffusion, chunk int) func(uint64) error {
 	generations := uint64(0)
 	under := false
-	step := func(uint64) error {
+	return func(uint64) error {
 		if !under {
 			generations++
-			if err := d.StartGenerate(generative.GenKnobs{Samples: 4096, Steps: 128, Guidance: 1, TopFraction: 0.1, SChurn: 80}, generations); err != nil {
+			if err := d.StartGenerate(generative.GenKnobs{Samples: chunk, Steps: 128, Guidance: 1, TopFraction: 0.1, SChurn: 80}, generations); err != nil {
 				return err
 			}
 		}
@@ -67,5 +82,16 @@ func callRelease(dev device.Device) (func(uint64) error, float64, error) {
 		under = done < total
 		return err
 	}
-	return step, 1.5 * 2 * 4096 * float64(d.Parameters()), nil
+}
+
+// copying copies a tensor of that many MB: as many are read and as many written.
+func copying(mb int) maker {
+	return func(dev device.Device) (*plan.Program, float64, error) {
+		from, to := random("from", mb*250_000), op.NewTensor("to", mb*250_000)
+		p, err := plan.Compile(nil, plan.Spec{Lerps: []plan.Lerp{{Dst: to, Src: from}}}, dev)
+		if err != nil {
+			return nil, 0, err
+		}
+		return p, 0, plan.Push(dev, from)
+	}
 }

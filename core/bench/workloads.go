@@ -33,7 +33,9 @@ var Workloads = []Workload{
 	{Name: "sample-2048x4096", Doc: "4,096 rows of 2048, with Mish: a chunk of the presets' sampling", Large: true, Program: sample(2048, 4096, nn.Mish)},
 	{Name: "sample-2048x100000", Doc: "the same of 2048, with Mish", Large: true, Program: sample(2048, 100_000, nn.Mish)},
 	{Name: "fit-release", Doc: "ten gradient steps of scale release's diffusion model of 26 million weights: batches, average", Large: true, Make: fitRelease},
-	{Name: "call-release", Doc: "a call of its sampler for 4,096 rows, in turn of two estimates and of one", Large: true, Make: callRelease},
+	{Name: "call-release", Doc: "a call of its sampler for 4,096 rows, in turn of two estimates and of one", Large: true, Make: callRelease(releaseChunk)},
+	{Name: "call-release-2048", Doc: "the same for 2,048 rows, which are nearer to a GPU's second-level cache", Large: true, Make: callRelease(2048)},
+	{Name: "call-release-8192", Doc: "the same for 8,192 rows", Large: true, Make: callRelease(8192)},
 	{Name: "sampler-512x256", Doc: "256 transitions from the whole guided sampler: 32 levels, width 512, 4 blocks", Make: sampler},
 	{Name: "icm", Doc: "an update of the curiosity model, width 256, batch 256", Make: icm},
 	{Name: "mbpo-fit", Doc: "a step of seven models of cheetah-run's dynamics, four layers of 200, 256 rows each: rows drawn, forward, backward, Adam", Make: modelFit},
@@ -49,6 +51,8 @@ var Workloads = []Workload{
 	{Name: "dreamer-1m", Doc: "a whole DreamerV3 update: 16 sequences of 64, 15 imagined env steps, 0.64 million parameters", Make: worldModel},
 	{Name: "act", Doc: "one stochastic action", Make: acting},
 	{Name: "launches", Doc: "nop a thousand times, as one where the device can: what a launch costs", Make: launches},
+	{Name: "copy-32", Doc: "16 MB of numbers copied, 32 moved: what the caches give", Program: copying(16)},
+	{Name: "copy-800", Doc: "400 MB of numbers copied, 800 moved: what the memory gives", Large: true, Program: copying(400)},
 	{Name: "nop", Doc: "two numbers doubled: what a run costs that does next to nothing", Program: nop},
 }
 

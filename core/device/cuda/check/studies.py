@@ -27,8 +27,12 @@ VARIANTS = {
     "denoiser-2048": ["stacks", "several", "sums"],
     "denoiser-1024": ["stacks", "several", "sums"],
     "call-release": ["made", "places"],
+    "call-release-2048": ["places"],
+    "call-release-8192": ["places"],
     "sample-2048x4096": [],
     "launches": [],
+    "copy-32": [],
+    "copy-800": [],
 }
 CHECKED = [
     "TestFitsTogether", "TestGradientsTogether", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers",
