@@ -46,10 +46,11 @@ CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binar
 # for processes, most of which run without it; the emulated GPU, whose driver and interpreter have
 # tests of their own; the physics, which is one goroutine for each environment; the seeds of fuzz
 # tests, which read files on one goroutine; and tests that begin, cut or resume a run many times: they
-# compute the same parts again and again, of which other tests have each once.
+# compute the same parts again and again, of which other tests have each once. A process with the
+# detector would sleep for a second at its end (atexit_sleep_ms).
 STARTS   := ^[[:space:]]*go (func|[a-zA-Z.]+[(])|[.]Go[(]|AfterFunc[(]
 RACE     = $(filter-out ./tui/program ./core/device/cuda ./core/device/cuda/kernel/gen ./envs,$(patsubst %/,./%,$(sort $(dir $(shell grep -rlE --include='*.go' --exclude='*_test.go' '$(STARTS)' core envs tui)))))
-UNRACED  := ^Fuzz|From(Every)?Borders?$$|ManyRowsGoOn$$|OfFramesGoesOn$$|EveryLearnerGoesOn$$|OutlivesItsPower$$|MembersAreRunsOfTheirSeeds$$|RepeatedFromItsJournal$$|MemoryForecast$$|SizeOfACheckpointIsKnownBefore$$|ChangeIsNotMade$$|ChangeIsThePersons$$
+UNRACED  := ^Fuzz|From(Every)?Borders?$$|ManyRowsGoOn$$|OfFramesGoesOn$$|EveryLearnerGoesOn$$|OutlivesItsPower$$|MembersAreRunsOfTheirSeeds$$|RepeatedFromItsJournal$$|MemoryForecast$$|SizeOfACheckpointIsKnownBefore$$|ChangeIsNotMade$$|ChangeIsThePersons$$|GenerationIs$$|PackedRunGoesOn$$|LeanRunGoesOn$$|FramesIsPacked$$
 
 # make test runs go vet itself, so go test need not run it again for each package, nor make lint
 # beside it with VET=true. A busy machine may take longer than the ten minutes that go test allows a
@@ -98,7 +99,7 @@ test: physics
 
 race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
-	$(INMEMORY) CGO_ENABLED=1 $(GO) test -race -skip '$(UNRACED)' $(ONCE) $(TESTFLAGS) $(RACE)
+	$(INMEMORY) CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -skip '$(UNRACED)' $(ONCE) $(TESTFLAGS) $(RACE)
 
 # Runs the tests against Slurm's own daemons, with two nodes on this machine; needs root,
 # slurm-wlm and munge. With PGRLAB_SLURM=slow the tests also let time limits pass, take nodes
