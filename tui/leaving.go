@@ -224,7 +224,7 @@ func (l *leaving) detach() tea.Cmd {
 	switch {
 	case l.About.Remote:
 	case l.Snap != nil && l.Snap.Parked:
-		l.Tell("the run is parked: P takes the GPU again; or q s saves and stops it, and pgrlab train --resume goes on with it")
+		l.Tell("the run is parked: P takes the GPU again; or q s saves and stops it, and pgrlab train --resume continues it")
 		return nil
 	case l.fans.IsSaving():
 		l.Tell("a fork is being made: leave when it is")

@@ -175,7 +175,7 @@ func TestPickerResumesAnEarlierRun(t *testing.T) {
 		t.Fatalf("r opened %+v before a run was chosen", opened)
 	}
 	s.press("up", "right")
-	s.contains(t, "sac on cheetah-run", "goes on with it where it was saved last")
+	s.contains(t, "sac on cheetah-run", "continues it where it was saved last")
 	_, cmd := s.Update(keyMsg("r"))
 	s.Update(cmd())
 	s.contains(t, "it has made all its steps")

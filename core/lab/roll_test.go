@@ -270,7 +270,7 @@ func TestASavedRollIsRead(t *testing.T) {
 	}
 }
 
-// A run that ends inside of a roll goes on with it when it is made longer, and so does a fork from there.
+// A run that ends inside of a roll continues it when it is made longer, and so does a fork from there.
 func TestARollGoesOnBeyondTheEndAndInForks(t *testing.T) {
 	dev := tiny.Device(t)
 	whole := rolling("23:guidance=3!")

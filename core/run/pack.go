@@ -137,7 +137,7 @@ func (p *Packing) choose(root *files.Root) (said []string, err error) {
 	if len(all) > 0 {
 		return said, errors.New("none of its checkpoints can be used")
 	}
-	return said, fmt.Errorf("it has no checkpoint yet: pgrlab train --resume %s goes on with it, and pgrlab checkpoint saves one meanwhile", shell.Word(p.dir))
+	return said, fmt.Errorf("it has no checkpoint yet: pgrlab train --resume %s continues it, and pgrlab checkpoint saves one meanwhile", shell.Word(p.dir))
 }
 
 // usable returns why a checkpoint cannot be packed.

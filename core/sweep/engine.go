@@ -289,7 +289,7 @@ func (e *Engine) work(ctx context.Context, j Job) {
 			e.Say(j.Name() + ": killed; goes on where it was saved last")
 		case status == StatusStopped:
 			e.set(j, Stopped)
-			e.Say(j.Name() + ": stopped by hand; start the sweep again to go on with it")
+			e.Say(j.Name() + ": stopped by hand; start the sweep again to continue it")
 			return
 		default:
 			e.set(j, Failed)

@@ -175,7 +175,7 @@ func read(folder *run.Handle) (*Grid, error) {
 
 // same returns an error if the grid does not consist of these jobs.
 func (g *Grid) same(jobs []Job, configs [][]byte) error {
-	other := fmt.Errorf("sweep %s is another one: choose another --out, or give --out alone to go on with it", g.folder.Name())
+	other := fmt.Errorf("sweep %s is another one: choose another --out, or give --out alone to continue it", g.folder.Name())
 	if !slices.Equal(g.Jobs, jobs) {
 		return other
 	}

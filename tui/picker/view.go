@@ -237,7 +237,7 @@ func (p *Picker) about(w, h int) []string {
 			text += ", return " + format.Number(r.Return)
 		}
 		return append(theme.Wrap(text, w), t.Key.On("enter")+t.Dim.On(" shows its journal; nothing is changed"),
-			t.Key.On("r")+t.Dim.On(" goes on with it where it was saved last"))
+			t.Key.On("r")+t.Dim.On(" continues it where it was saved last"))
 	}
 	if _, is := p.unnamed(); is {
 		return []string{t.Key.On("enter") + t.Dim.On(" asks for it")}

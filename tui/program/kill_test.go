@@ -399,7 +399,7 @@ func nothingLeft(t *testing.T, dir string) {
 			return err
 		}
 		if strings.HasPrefix(d.Name(), "events.end.new") {
-			return nil // of a run that was over when it was killed: the next process that goes on with it removes it
+			return nil // of a run that was over when it was killed: the next process that continues it removes it
 		}
 		if name := d.Name(); strings.HasPrefix(name, ".") || strings.Contains(name, ".new") {
 			t.Errorf("%s is left", path)

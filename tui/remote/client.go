@@ -90,7 +90,7 @@ func lost(ctx context.Context, dir string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("%s: its lab closed the line without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, shell.Word(dir))
+	return fmt.Errorf("%s: its lab closed the line without a word: pgrlab train --resume %s continues it from the last checkpoint", dir, shell.Word(dir))
 }
 
 // readAnswer copies output to w until the answer comes.

@@ -102,7 +102,7 @@ func Find(dir string) (socket string, err error) {
 	}
 	n, err := read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", absent(dir, "no lab runs there: pgrlab train --resume %s goes on with it")
+		return "", absent(dir, "no lab runs there: pgrlab train --resume %s continues it")
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", dir, err)
@@ -155,7 +155,7 @@ func (e Between) Error() string {
 
 // gone says that a lab has ended without removing its notice.
 func gone(dir string, pid int) error {
-	return absent(dir, fmt.Sprintf("its lab (pid %d) is gone without a word: pgrlab train --resume %%s goes on from the last checkpoint", pid))
+	return absent(dir, fmt.Sprintf("its lab (pid %d) is gone without a word: pgrlab train --resume %%s continues it from the last checkpoint", pid))
 }
 
 // absent says that no lab runs in a folder, and what to do about that with the folder's name in %s;

@@ -158,7 +158,7 @@ func TestFind(t *testing.T) {
 	if text := far.Error(); !strings.HasSuffix(text, `ssh -t far pgrlab attach `+shell.Word("'my runs/a'")) {
 		t.Error(text)
 	}
-	if text := gone("my runs/a", 7).Error(); !strings.Contains(text, "pgrlab train --resume 'my runs/a' goes on") {
+	if text := gone("my runs/a", 7).Error(); !strings.Contains(text, "pgrlab train --resume 'my runs/a' continues it") {
 		t.Error(text)
 	}
 	if _, err := Find(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "no such run folder") {
@@ -185,7 +185,7 @@ func TestFindOfALabThatStarts(t *testing.T) {
 				t.Errorf("while it starts: %v", err)
 			}
 			folder.Close()
-			if _, err := Find(dir); err == nil || !strings.Contains(err.Error(), "pgrlab train --resume "+dir+" goes on") {
+			if _, err := Find(dir); err == nil || !strings.Contains(err.Error(), "pgrlab train --resume "+dir+" continues it") {
 				t.Errorf("once it is gone: %v", err)
 			}
 		})

@@ -27,7 +27,7 @@ func (b *Group) End() (said []string) {
 		if where, done := rundir.Standing(c.run.dir); done {
 			said = append(said, fmt.Sprintf("its fork %s has made all its steps", rundir.Near(c.run.dir)))
 		} else {
-			said = append(said, fmt.Sprintf("its fork %s is saved %s: pgrlab train --resume %s goes on with it", rundir.Near(c.run.dir), where, shell.Word(rundir.Near(c.run.dir))))
+			said = append(said, fmt.Sprintf("its fork %s is saved %s: pgrlab train --resume %s continues it", rundir.Near(c.run.dir), where, shell.Word(rundir.Near(c.run.dir))))
 		}
 	}
 	for _, c := range waiting {

@@ -90,7 +90,7 @@ func TestChildrenEndConsciously(t *testing.T) {
 	if lives(training.Pid) {
 		t.Error("the first one lives")
 	}
-	if len(said) != 2 || !strings.Contains(said[0], "pgrlab train --resume "+first.dir+" goes on") || !strings.Contains(said[1], "pgrlab train --resume "+second.dir+" begins") {
+	if len(said) != 2 || !strings.Contains(said[0], "pgrlab train --resume "+first.dir+" continues it") || !strings.Contains(said[1], "pgrlab train --resume "+second.dir+" begins") {
 		t.Errorf("%q", said)
 	}
 	if err := first.failed(); err == nil || !strings.Contains(err.Error(), "with its parent") {

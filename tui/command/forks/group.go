@@ -218,12 +218,12 @@ func (b *Group) train(c *Child, cmd *exec.Cmd) {
 		out.Close()
 	}
 	if where, done := rundir.Standing(c.dir); err == nil && !done {
-		err = fmt.Errorf("%w, %s: pgrlab train --resume %s goes on with it", pane.ErrStopped, where, shell.Word(rundir.Near(c.dir)))
+		err = fmt.Errorf("%w, %s: pgrlab train --resume %s continues it", pane.ErrStopped, where, shell.Word(rundir.Near(c.dir)))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.over && !b.set {
-		err = fmt.Errorf("%w, with its parent: pgrlab train --resume goes on with it", pane.ErrStopped)
+		err = fmt.Errorf("%w, with its parent: pgrlab train --resume continues it", pane.ErrStopped)
 	}
 	delete(b.running, cmd)
 	if err != nil {

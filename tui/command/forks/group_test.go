@@ -94,13 +94,13 @@ func TestChildrenEndWithTheirParent(t *testing.T) {
 	}
 }
 
-// A child that ended in order before its last step is given up, with how to go on with it.
+// A child that ended in order before its last step is given up, with how to continue it.
 func TestAChildStoppedByHand(t *testing.T) {
 	b := Group{Begin: func(string) *exec.Cmd { return exec.Command("true") }}
 	c := &Child{dir: t.TempDir()}
 	b.add(c)
 	b.Wait()
-	if err := c.failed(); err == nil || !strings.Contains(err.Error(), "stopped before its end, at step 0 of 0: pgrlab train --resume "+c.dir+" goes on with it") {
+	if err := c.failed(); err == nil || !strings.Contains(err.Error(), "stopped before its end, at step 0 of 0: pgrlab train --resume "+c.dir+" continues it") {
 		t.Error(err)
 	}
 }

@@ -67,7 +67,7 @@ func unpack(file *os.File, out string, stdout, stderr io.Writer) error {
 		return asked(err)
 	}
 	if len(dirs) == 1 && terminal.IsTerminal(stdout) {
-		fmt.Fprintln(stderr, "go on with it: pgrlab train --resume "+shell.Word(dirs[0]))
+		fmt.Fprintln(stderr, "continue it: pgrlab train --resume "+shell.Word(dirs[0]))
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func notEnded(dir string, steps int) string {
 	case errors.As(err, &stopped):
 		return fmt.Sprintf(" of %s, %s", report.Count(steps), remote.HowToContinue(stopped.PID))
 	}
-	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), shell.Word(rundir.Near(dir)))
+	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s continues it", report.Count(steps), shell.Word(rundir.Near(dir)))
 }
 
 // variant names the settings in which a run differs from its task, method and scale.

@@ -47,7 +47,7 @@ generated outcomes by the simulator. A change of F, ω, k, the sampler's steps o
 makes the next generation at once; each is kept beside the ones before. F has to be of
 transitions alone: curiosity, rnd, count, reward, or a formula of such.
 
-A dream is a run: it is saved in a run folder, pgrlab --resume goes on with it, and
+A dream is a run: it is saved in a run folder, pgrlab --resume continues it, and
 pgrlab export RUN --buffer syn writes what was generated as npz. Without an agent that
 could ask for it, a formula cannot name td, return or q.`,
 		Example: `  pgrlab dream hopper.npz
