@@ -122,10 +122,10 @@ func goldenDreams(t *testing.T, x *Agent, from *agent.BatchSource, update uint64
 }
 
 // TestUpdatesAgreeWithPyTorch compares the losses of ten updates, and all weights after the first
-// and the last of them, with PyTorch 1.13 from the same weights, bytes, shifts and noise. It covers
-// the batch at once and in parts, real rows alone and with synthetic ones, of which some lie beyond
-// the range of tanh, and a cost of preactivations. testdata/golden.py made the numbers, with
-// DrQ-v2's augmentation by bilinear sampling. The tolerance of 1e-4 allows for float32 sums in
+// and the last of them, from the same weights, bytes, shifts and noise: on real rows alone with the authors' own
+// agent (testdata/authors.py imports it), and with synthetic ones, of which some lie beyond
+// the range of tanh, and a cost of preactivations with the same written in PyTorch (testdata/golden.py). It covers
+// the batch at once and in parts. The tolerance of 1e-4 allows for float32 sums in
 // another order; a step moves a weight by ten times as much.
 func TestUpdatesAgreeWithPyTorch(t *testing.T) {
 	for kind, dreamt := range map[string]int{"": 0, "mixed-": 5} {
