@@ -260,18 +260,26 @@ func replaceBy(root *files.Root, name string, content []byte) error {
 	return replace(root, name, write, func() error { return nil })
 }
 
-// isUnfinished says whether an entry is a temporary file of replace.
-func isUnfinished(e fs.DirEntry) bool {
-	return e.Type().IsRegular() && strings.Contains(e.Name(), unfinished+"-")
+// temporaryOf returns the name of the file that replace would make of a temporary one; "" if replace
+// gives its files no such name.
+func temporaryOf(temporary string) string {
+	i := strings.LastIndex(temporary, unfinished+"-")
+	if i < 0 {
+		return ""
+	}
+	number := temporary[i+len(unfinished)+1:]
+	if _, err := strconv.ParseUint(number, 16, 32); err != nil || len(number) != 8 {
+		return ""
+	}
+	return temporary[:i]
 }
 
 // TidyFile removes the temporary files that ReplaceFile of that name left in killed processes. No
-// other process may replace the file meanwhile. Unlike Handle.Tidy it is for folders of others' files too.
+// other process may replace the file meanwhile.
 func TidyFile(dir, name string) {
 	entries, _ := files.ReadDir(dir) // a folder that cannot be read stays as it is
 	for _, e := range entries {
-		number, is := strings.CutPrefix(e.Name(), name+unfinished+"-")
-		if _, err := strconv.ParseUint(number, 16, 32); is && err == nil && len(number) == 8 && e.Type().IsRegular() {
+		if temporaryOf(e.Name()) == name && e.Type().IsRegular() {
 			files.Remove(dir, e.Name())
 		}
 	}

@@ -96,7 +96,7 @@ func (h *Handle) RemoveFolder(name string) error {
 func (h *Handle) Tidy(name string) {
 	entries, _ := h.ReadDir(name) // a folder that cannot be read stays as it is
 	for _, e := range entries {
-		if isUnfinished(e) {
+		if temporaryOf(e.Name()) != "" && e.Type().IsRegular() {
 			h.Remove(filepath.Join(name, e.Name()))
 		}
 	}

@@ -130,11 +130,17 @@ func copyJournal(root *files.Root, by hold) error {
 	}, by.held)
 }
 
-// sweep removes what a killed process had not finished writing.
+// sweep removes what a killed process had not finished writing. Beside the files of the run there may be
+// others, of people and of commands that are just writing them.
 func (f *Folder) sweep() {
-	for _, in := range []string{".", CheckpointsName, DataName} {
+	for _, name := range f.names(".") {
+		if temporaryOf(name) != "" || strings.HasPrefix(name, leaseName+".gone-") {
+			f.root.Remove(name)
+		}
+	}
+	for _, in := range []string{CheckpointsName, DataName} {
 		for _, name := range f.names(in) {
-			if strings.Contains(name, unfinished) || in == "." && strings.HasPrefix(name, leaseName+".gone-") {
+			if strings.Contains(name, unfinished) {
 				f.root.Remove(filepath.Join(in, name))
 			}
 		}
