@@ -35,3 +35,56 @@ func TestAResumeLeavesTheFilesOfOthers(t *testing.T) {
 		t.Errorf("%q are left, want %q", left, others)
 	}
 }
+
+// A reader does not take a journal that a resume cuts for one that was edited.
+func TestAJournalThatIsCutMeanwhile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	f := begun(t, thisProcess(), dir)
+	long := line(1)
+	long.Body = map[string]string{"text": strings.Repeat("x", 1<<20)} // takes time to check
+	if err := f.Append(long); err != nil {
+		t.Fatal(err)
+	}
+	at := f.Mark()
+	if _, _, err := f.WriteCheckpoint(sampleOf(f, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Append(line(2)), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	read, over := make(chan error), make(chan struct{})
+	go func() {
+		var first error
+		for open := true; open; {
+			if _, err := Changed(dir); first == nil {
+				first = err
+			}
+			select {
+			case <-over:
+				open = false
+			default:
+			}
+		}
+		read <- first
+	}()
+	for i := range 20 {
+		f, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Rewind(at)
+		if err := errors.Join(err, f.Append(line(3+i)), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(over)
+	if err := <-read; err != nil {
+		t.Error(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, JournalName), at.Size); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Changed(dir); err == nil {
+		t.Error("its last lines were cut off by hand")
+	}
+}

@@ -48,14 +48,19 @@ func Changed(dir string) (rest int64, err error) {
 	if err != nil {
 		return 0, nil
 	}
-	mark, where := lastMark(root)
-	if where == "" {
-		return info.Size(), nil
+	for {
+		mark, where := lastMark(root)
+		if where == "" {
+			return info.Size(), nil
+		}
+		err := checkMark(root, mark)
+		if err == nil {
+			return max(info.Size()-mark.Size, 0), nil
+		}
+		if now, _ := lastMark(root); now == mark { // else a resume has just cut the journal
+			return 0, fmt.Errorf("the journal is not what the run had written at its %s: %w", where, err)
+		}
 	}
-	if err := checkMark(root, mark); err != nil {
-		return 0, fmt.Errorf("the journal is not what the run had written at its %s: %w", where, err)
-	}
-	return max(info.Size()-mark.Size, 0), nil
 }
 
 // lastMark returns the last Mark of a journal, and of what it is; "" if there is none.
