@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/core/run/files"
 )
 
 // A resume removes what a killed process had not finished, and no file of people or of a command that is
@@ -86,5 +88,38 @@ func TestAJournalThatIsCutMeanwhile(t *testing.T) {
 	}
 	if _, err := Changed(dir); err == nil {
 		t.Error("its last lines were cut off by hand")
+	}
+}
+
+// Where the removal of a run that did not begin is interrupted, a run can begin.
+func TestADiscardThatIsKilled(t *testing.T) {
+	for n := 0; ; n++ {
+		dir := filepath.Join(t.TempDir(), "run")
+		f, err := Create(dir, []byte("x = 1\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := n
+		stop := files.Watch(func(files.Op) error {
+			if left--; left < 0 {
+				return errors.New("killed")
+			}
+			return nil
+		})
+		f.Discard()
+		stop()
+		if n > 0 { // before, the run has begun
+			if err := RemoveUnbegun(dir); err != nil {
+				t.Error(n, err)
+			}
+			if f, err = Create(dir, []byte("x = 2\n")); err != nil {
+				t.Errorf("after %d changes: %v", n, err)
+				return
+			}
+			f.Close()
+		}
+		if left >= 0 {
+			return // it was not interrupted
+		}
 	}
 }

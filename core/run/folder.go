@@ -233,9 +233,9 @@ func (f *Folder) Save(name string, write func(w io.Writer) error) error {
 func (f *Folder) Log(name string) (*files.File, error) { return f.root.OpenFile(name, appending) }
 
 // Discard removes what Create has made, and closes the folder: the run did not begin. A folder
-// that holds anything else stays.
+// that holds anything else stays. If the process is killed meanwhile, RemoveUnbegun removes the rest.
 func (f *Folder) Discard() {
-	for _, name := range append(taskFiles(f.root), ConfigName, JournalName, lockName) {
+	for _, name := range append(taskFiles(f.root), JournalName, ConfigName, lockName) {
 		f.root.Remove(name) // what stays keeps the folder, which does no harm
 	}
 	f.Close()
