@@ -15,6 +15,9 @@ import (
 	"pgrlab/core/run/files"
 )
 
+// ErrTaken: something is where the folder of a new run should be.
+var ErrTaken = errors.New("holds something already")
+
 // building is the prefix of the names of folders in which a fork is being made. Such a
 // folder lies beside its final place.
 const building = ".pgrlab-fork-"
@@ -88,7 +91,7 @@ func vacant(dir string) error {
 	case err != nil:
 		return fmt.Errorf("make run folder %s: %w"+elsewhere, dir, reason(err))
 	case len(entries) > 0:
-		return fmt.Errorf("run folder %s holds something already"+elsewhere, dir)
+		return fmt.Errorf("run folder %s %w"+elsewhere, dir, ErrTaken)
 	}
 	return nil
 }
@@ -120,7 +123,7 @@ func (f *Folder) publish() error {
 	}
 	switch {
 	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EEXIST):
-		return fmt.Errorf("run folder %s holds something already"+elsewhere, f.target)
+		return fmt.Errorf("run folder %s %w"+elsewhere, f.target, ErrTaken)
 	case err != nil:
 		return fmt.Errorf("make run folder %s: %w", f.target, reason(err))
 	}

@@ -1,6 +1,7 @@
 package forks
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -127,15 +128,20 @@ func (r *request) make(name string, say func(string)) (made []string, err error)
 	if err != nil {
 		return nil, err
 	}
-	dir := rundir.Free(out)
-	said, err := checkpoint.Fork(config, doc, from, r.set, dir)
-	if said != "" {
-		say(said)
+	for {
+		dir := rundir.Free(out)
+		said, err := checkpoint.Fork(config, doc, from, r.set, dir)
+		if r.out == "" && errors.Is(err, run.ErrTaken) {
+			continue // by another fork, which was quicker
+		}
+		if said != "" {
+			say(said)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []string{dir}, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return []string{dir}, nil
 }
 
 // all makes as many forks with the knobs turned as without.

@@ -1,18 +1,25 @@
 package forks
 
 import (
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"pgrlab/core/checkpoint"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/core/run/files"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 )
 
-// savedRun makes the folder of a run of the demo with a checkpoint of step 10 that holds no state.
-func savedRun(t *testing.T) (dir string) {
+// savedRun makes the folder of a run of the demo with a checkpoint of step 10 that holds sections.
+func savedRun(t *testing.T, sections ...run.Section) (dir string) {
 	t.Helper()
 	c, err := presets.Resolve(presets.Choice{Preset: "demo"})
 	if err != nil {
@@ -28,7 +35,7 @@ func savedRun(t *testing.T) (dir string) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	if _, _, err := folder.WriteCheckpoint(&run.Checkpoint{Header: run.Header{Config: folder.Config(), Step: 10, Position: "10", Journal: folder.Mark()}}); err != nil {
+	if _, _, err := folder.WriteCheckpoint(&run.Checkpoint{Header: run.Header{Config: folder.Config(), Step: 10, Position: "10", Journal: folder.Mark()}, Sections: sections}); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -62,6 +69,46 @@ func TestAForkWithAWrongValue(t *testing.T) {
 		_, err := (&request{set: []string{text}}).make(dir, func(string) {})
 		if err == nil || err.Error() != want || cli.ExitStatus(err) != cli.StatusUsage {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Forks that are made at the same moment without a name each get another one; a name that was given is
+// that of one fork.
+func TestForksThatAreMadeAtOnce(t *testing.T) {
+	var loop bytes.Buffer
+	if err := gob.NewEncoder(&loop).Encode(checkpoint.Loop{Position: knob.After(10)}); err != nil {
+		t.Fatal(err)
+	}
+	dir := savedRun(t, run.Section{Name: checkpoint.SectionLoop, Content: loop.Bytes()})
+	for out, want := range map[string]int{"": 4, filepath.Join(t.TempDir(), "named"): 1} {
+		var met, all sync.WaitGroup
+		met.Add(4)
+		var begun atomic.Int32
+		stop := files.Watch(func(o files.Op) error {
+			if o.Kind == files.MadeDir && run.IsUnfinished(filepath.Base(o.Path)) && begun.Add(1) <= 4 { // when each has found the same name
+				met.Done()
+				met.Wait()
+			}
+			return nil
+		})
+		var made [4][]string
+		var errs [4]error
+		for i := range made {
+			all.Go(func() { made[i], errs[i] = (&request{out: out}).make(dir, func(string) {}) })
+		}
+		all.Wait()
+		stop()
+		names := map[string]bool{}
+		for i := range made {
+			if errs[i] == nil {
+				names[made[i][0]] = true
+			} else if want == len(made) || !errors.Is(errs[i], run.ErrTaken) {
+				t.Error(errs[i])
+			}
+		}
+		if len(names) != want {
+			t.Errorf("--out %q: %d forks: %v", out, len(names), names)
 		}
 	}
 }

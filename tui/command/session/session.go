@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,17 +100,15 @@ func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, e
 	if err != nil {
 		return nil, err
 	}
-	dir := r.Out
-	if dir == "" {
-		dir = rundir.Default(now, config.Task, config.Method, config.Seed)
-	}
+	free := func() string { return rundir.Default(now, config.Task, config.Method, config.Seed) }
+	dir := cmp.Or(r.Out, free())
 	if err := run.Taken(dir); err != nil {
 		return nil, cli.AsUsage(err)
 	}
 	if err := config.FilmFits(run.Free(dir), task); err != nil {
 		return nil, cli.AsUsage(err)
 	}
-	folder, err := run.Create(dir, doc)
+	folder, err := create(r.Out, doc, free)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +121,17 @@ func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, e
 	s.leaving = make(chan struct{}, 1)
 	s.newServing()
 	return s, nil
+}
+
+// create makes the folder of a new run: out or, if that is empty, one that is free, even if others begin
+// at the same moment.
+func create(out string, doc []byte, free func() string) (*run.Folder, error) {
+	for {
+		folder, err := run.Create(cmp.Or(out, free()), doc)
+		if out != "" || !run.IsInUse(err) && !errors.Is(err, run.ErrHolds) {
+			return folder, err
+		}
+	}
 }
 
 // keepTask writes what a task of files is made from into the folder of a run, which then needs nothing
