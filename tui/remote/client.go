@@ -166,7 +166,7 @@ func (t Terminal) Look() string {
 }
 
 // List asks all labs of the user on this machine for their status, the oldest first. It removes
-// sockets that no process listens on.
+// sockets of processes that have ended.
 func List(ctx context.Context) []Status {
 	var mu sync.Mutex
 	var all []Status
@@ -178,7 +178,9 @@ func List(ctx context.Context) []Status {
 				switch {
 				case err == nil && a.Status != nil:
 				case dead(socket):
-					unlist(socket)
+					if syscall.Kill(pidOf(socket), 0) == syscall.ESRCH { // else it may be about to listen
+						unlist(socket)
+					}
 					return
 				default:
 					a.Status = silent(socket)

@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgrlab/core/config"
@@ -189,6 +192,40 @@ func TestFindOfALabThatStarts(t *testing.T) {
 				t.Errorf("once it is gone: %v", err)
 			}
 		})
+	}
+}
+
+// The socket of a lab that has not begun to listen is not removed, nor is it listed; that of a process
+// that has ended is removed.
+func TestListOfALabThatStarts(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+	dir, err := place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for pid, stays := range map[int]bool{os.Getpid(): true, ended.Process.Pid: false} {
+		path := filepath.Join(dir, fmt.Sprintf("%d-99.sock", pid))
+		fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(fd)
+		if err := syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range List(t.Context()) {
+			if s.PID == pid {
+				t.Errorf("%+v is listed", s)
+			}
+		}
+		if _, err := os.Lstat(path); (err == nil) != stays {
+			t.Errorf("the socket of %d: %v, stays: %v", pid, err, stays)
+		}
 	}
 }
 
