@@ -129,6 +129,5 @@ func (p *palette) bound(name string) bool {
 
 // keepCommand remembers a line; a repeated line moves to the end.
 func (p *palette) keepCommand(text string) {
-	p.memory.Commands = newest(p.memory.Commands, text, rememberedCommands)
-	p.memory.keep()
+	p.memory.change(func() { p.memory.Commands = newest(p.memory.Commands, text, rememberedCommands) })
 }

@@ -132,3 +132,30 @@ func TestUnknownCommandsAreAnsweredWithTheNearest(t *testing.T) {
 		t.Errorf("sent %#v", s.lastCommand())
 	}
 }
+
+// Screens that are open at the same time remember each other's commands; where nothing can be written, a
+// screen remembers its own.
+func TestScreensRememberTogether(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]string{home: "refresh 1, layout full, refresh 3", filepath.Join(file, "nowhere"): ""} {
+		open := func() *screen {
+			s := newScreen(t, 160, 45, func(o *Options) { o.Home = at })
+			s.Update(started{lab: s.fake})
+			return s
+		}
+		a, b := open(), open()
+		a.typeLine("refresh 1")
+		b.typeLine("layout full")
+		a.typeLine("refresh 3")
+		if got := strings.Join(open().palette.memory.Commands, ", "); got != want {
+			t.Errorf("%s: the next screen remembers %q, want %q", at, got, want)
+		}
+		if all := a.palette.memory.Commands; len(all) < 2 || all[len(all)-1] != "refresh 3" || all[0] != "refresh 1" {
+			t.Errorf("%s: a screen remembers %q of its own", at, all)
+		}
+	}
+}

@@ -46,6 +46,7 @@ func DefaultSettings() Settings {
 // memory is what the screen itself remembers between runs.
 type memory struct {
 	home     string   // "": nothing is kept
+	unkept   bool     // the file lacks what was learnt last
 	Used     []string `toml:"used"`     // hints that are no longer needed
 	Commands []string `toml:"commands"` // those given in the palette, newest last
 	Tasks    []string `toml:"tasks"`    // tasks of one's own named on the first screen, newest last
@@ -56,8 +57,7 @@ func (m *memory) Knows(hint string) bool { return slices.Contains(m.Used, hint) 
 
 // Learn notes that a hint was used.
 func (m *memory) Learn(hint string) {
-	m.Used = append(m.Used, hint)
-	m.keep()
+	m.change(func() { m.Used = newest(m.Used, hint, rememberedHints) })
 }
 
 // Named are the tasks of one's own that were named on the first screen, the newest last.
@@ -65,8 +65,7 @@ func (m *memory) Named() []string { return m.Tasks }
 
 // Remember adds a task of one's own.
 func (m *memory) Remember(name string) {
-	m.Tasks = newest(m.Tasks, name, rememberedTasks)
-	m.keep()
+	m.change(func() { m.Tasks = newest(m.Tasks, name, rememberedTasks) })
 }
 
 // newest adds a text to the end of texts, of which it was perhaps one, and keeps the last ones.
@@ -75,15 +74,27 @@ func newest(texts []string, text string, most int) []string {
 	return kept[max(0, len(kept)-most):]
 }
 
-// keep writes the memory; a file that cannot be written is no reason to disturb a run.
-func (m *memory) keep() {
-	if m.home != "" {
-		_ = writeTOML(filepath.Join(m.home, rememberedFile), m)
+// change adds to the memory that is in the file, where other screens may have added something since. A
+// file that cannot be read or written is no reason to disturb a run.
+func (m *memory) change(how func()) {
+	if m.home == "" {
+		how()
+		return
 	}
+	if !m.unkept {
+		if there := (&memory{home: m.home}); there.read() == nil {
+			*m = *there
+		}
+	}
+	how()
+	m.unkept = writeTOML(filepath.Join(m.home, rememberedFile), m) != nil
 }
 
-// How many commands of the palette, and tasks of one's own, are kept.
+func (m *memory) read() error { return readTOML(filepath.Join(m.home, rememberedFile), m) }
+
+// How many hints, commands of the palette, and tasks of one's own are kept.
 const (
+	rememberedHints    = 100
 	rememberedCommands = 100
 	rememberedTasks    = 20
 )
@@ -147,7 +158,7 @@ func SaveSettings(dir string, s Settings) error {
 func loadMemory(home string) *memory {
 	m := &memory{home: home}
 	if home != "" {
-		_ = readTOML(filepath.Join(home, rememberedFile), m) // nothing depends on the result
+		_ = m.read() // nothing depends on the result
 	}
 	return m
 }
