@@ -83,7 +83,7 @@ func (g *Grid) Begin(j Job) (*Attempt, error) {
 
 // begin finds the number of the attempt and makes its folder.
 func (a *Attempt) begin() error {
-	a.folder.Tidy(".") // remnants of a killed attempt or of making the sweep
+	tidy(a.folder, ".", a.lock) // remnants of a killed attempt or of making the sweep
 	err := a.folder.Mkdir(attemptsName)
 	for err == nil {
 		a.Number++
@@ -92,7 +92,7 @@ func (a *Attempt) begin() error {
 			return nil
 		}
 		if errors.Is(err, fs.ErrExist) {
-			a.folder.Tidy(a.path(""))
+			tidy(a.folder, a.path(""), a.lock)
 			err = nil
 		}
 	}

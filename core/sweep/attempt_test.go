@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,5 +148,40 @@ func TestAttemptsOnADiskWithoutLocks(t *testing.T) {
 	defer a.End(Ending{})
 	if e, ended := g.LastEnding(job); ended || !g.IsHeld(job) {
 		t.Errorf("while it goes on: %+v", e)
+	}
+}
+
+// On a disk without locks an attempt does not remove what another one is just writing.
+func TestAttemptsWriteBesideEachOther(t *testing.T) {
+	real := flock
+	defer func() { flock = real }()
+	flock = func(*os.File, int) error { return syscall.ENOLCK }
+	job := Job{Task: "t", Method: "m", Steps: 20}
+	g, err := Create(t.TempDir(), []Job{job}, [][]byte{nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := g.Begin(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writing []string
+	for _, name := range []string{resultName, filepath.Join(attemptsName, "1", attemptName)} {
+		writing = append(writing, filepath.Join(g.Dir(job), name+".new-0123abcd"))
+		if err := os.WriteFile(writing[len(writing)-1], nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second, err := g.Begin(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range writing {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(second.Withdraw(), first.End(Ending{How: "done"})); err != nil {
+		t.Error(err)
 	}
 }

@@ -30,13 +30,27 @@ func lock(folder *run.Handle) (io.Closer, error) {
 		return nil, err
 	}
 	for range lockTries {
-		if err = flock(file.File, syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+		switch err = flock(file.File, syscall.LOCK_EX|syscall.LOCK_NB); {
+		case err == nil:
 			return file, nil
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return unlocked{file}, nil
 		}
 		time.Sleep(lockPause)
 	}
 	file.Close()
 	return nil, ErrElsewhere
+}
+
+// unlocked is the lock of a folder that every process gets.
+type unlocked struct{ io.Closer }
+
+// tidy removes the temporary files of killed processes from a folder below one that was locked, unless
+// another process may be just writing them.
+func tidy(folder *run.Handle, name string, lock io.Closer) {
+	if _, shared := lock.(unlocked); !shared {
+		folder.Tidy(name)
+	}
 }
 
 // enter takes a share in the lock of a sweep's own folder, for as long as the process uses the sweep. If no other

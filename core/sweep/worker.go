@@ -67,7 +67,7 @@ func (g *Grid) Register(w Worker) (*Registered, error) {
 		folder.Close()
 		return nil, err
 	}
-	folder.Tidy(".")
+	tidy(folder, ".", lock)
 	w.Process, w.Began = run.Self(), time.Now().UTC()
 	w.Beat = w.Began
 	return &Registered{grid: g, folder: folder, lock: lock, stop: make(chan struct{}), me: w}, nil
