@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"pgrlab/core/shell"
@@ -53,14 +52,11 @@ func newCluster(g *sweep.Grid, out string) (*cluster, error) {
 // submit submits the jobs that are missing and not in the queue. Two submits of one sweep take
 // turns, so that no job is submitted twice. Waiting ends with view.
 func (c *cluster) submit(ctx, view context.Context, how slurm.How, say func(string)) error {
-	lock, err := c.grid.Folder().Append("slurm.lock")
+	end, err := turn(c.grid, "slurm.lock", "submits its jobs")
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
-		return errors.New("another sweep submits its jobs just now: try again")
-	}
+	defer end()
 	if c.array, err = slurm.Open(c.grid.Folder(), slurm.Run); err != nil { // another sweep may have submitted since it was read
 		return err
 	}

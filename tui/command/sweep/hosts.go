@@ -54,12 +54,18 @@ func newHosts(g *sweep.Grid, out string, r ssh.Record, options []string) *hosts 
 }
 
 // begin checks the hosts and starts workers where none is at work. It reports a host that cannot
-// take part. The first time, nothing begins without that host; later the others go on.
+// take part. The first time, nothing begins without that host; later the others go on. Two commands take
+// turns, so that the record has the hosts of both.
 func (h *hosts) begin(ctx context.Context, say func(string)) error {
 	path, dir, err := program(h.grid)
 	if err != nil {
 		return err
 	}
+	end, err := turn(h.grid, "ssh.lock", "begins on hosts")
+	if err != nil {
+		return err
+	}
+	defer end()
 	before, err := ssh.Open(h.grid.Folder())
 	first := errors.Is(err, os.ErrNotExist)
 	if err == nil {

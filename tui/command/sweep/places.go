@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -75,6 +76,20 @@ func without(dir string, left []int) (*sweep.Grid, error) {
 		g.Leave(j)
 	}
 	return g, nil
+}
+
+// turn keeps other commands from changing what a sweep's folder says of a place, until end is called. The
+// file of that name is locked for it; does says what a command does that has its turn.
+func turn(g *sweep.Grid, name, does string) (end func(), err error) {
+	lock, err := g.Folder().Append(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		lock.Close()
+		return nil, fmt.Errorf("another sweep %s just now: try again", does)
+	}
+	return func() { lock.Close() }, nil
 }
 
 // workers are the workers of a sweep: on hosts, and sweeps on this machine.

@@ -2,11 +2,13 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgrlab/core/sweep"
@@ -142,6 +144,62 @@ func TestHostsBeginAgainWithTheSameJobs(t *testing.T) {
 	text, err := os.ReadFile(called)
 	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); err != nil || len(lines) != 2 || lines[0] != lines[1] || !strings.HasSuffix(lines[0], "--leave 1") {
 		t.Errorf("%q, %v", lines, err)
+	}
+}
+
+// Of two commands that begin on hosts at the same moment one says that the other is at it, and the record
+// loses the hosts of neither.
+func TestTwoSweepsBeginOnHosts(t *testing.T) {
+	build, err := buildSum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := t.TempDir()
+	var pipes []*os.File // through which the first look says that it is there, and is told to go on
+	for _, name := range []string{"there", "go"} {
+		if err := syscall.Mkfifo(filepath.Join(in, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		pipe, err := os.OpenFile(filepath.Join(in, name), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pipe.Close()
+		pipes = append(pipes, pipe)
+	}
+	commands(t, map[string]string{
+		"ssh":  onHost,
+		"prog": `[ $4 = --look ] && { mkdir ` + in + `/first && { echo > ` + in + `/there; read line < ` + in + `/go; }; printf '{"text":"%s","build":"` + build + `"}' $(cat $3/workers/$5); }; exit 0` + "\n",
+	})
+	g := made(t)
+	dir := filepath.Dir(g.Dir(g.Jobs[0]))
+	for _, name := range []string{"a", "b"} {
+		w, err := g.Register(sweep.Worker{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Keep(&sweep.Engine{Grid: g})
+		defer w.End(nil, "done")
+	}
+	begin := func(host string) error {
+		return newHosts(g, dir, ssh.Record{Hosts: []ssh.Host{{Name: host}}}, nil).begin(t.Context(), func(string) {})
+	}
+	ended := make(chan error)
+	go func() { ended <- begin("a") }()
+	if _, err := pipes[0].Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := begin("b"); err == nil || err.Error() != "another sweep begins on hosts just now: try again" {
+		t.Errorf("meanwhile: %v", err)
+	}
+	if _, err := pipes[1].WriteString("\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(<-ended, begin("b")); err != nil {
+		t.Fatal(err)
+	}
+	if record, err := ssh.Open(g.Folder()); err != nil || len(record.All()) != 2 {
+		t.Errorf("the record has %+v, %v", record.All(), err)
 	}
 }
 
