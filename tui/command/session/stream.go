@@ -135,7 +135,11 @@ func homeOf(dir string, known report.Written) (home string, begin int, err error
 		if len(earlier) == 0 && best >= 0 {
 			return home, best, nil
 		} else if len(earlier) == 0 {
-			return next, 0, os.MkdirAll(next, 0o755)
+			err := errors.Join(os.MkdirAll(filepath.Dir(next), 0o755), os.Mkdir(next, 0o755))
+			if errors.Is(err, fs.ErrExist) {
+				continue // a run of that name that begins at the same moment has just made it
+			}
+			return next, 0, err
 		}
 		there, err := report.ReadWritten(earlier)
 		if err != nil {

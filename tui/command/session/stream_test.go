@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -130,5 +131,22 @@ func TestRunsOfOneNameHaveFoldersOfTheirOwn(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(entries) != 3 {
 		t.Errorf("%d folders, %v", len(entries), err)
+	}
+}
+
+// Runs of one name that begin at the same moment write into folders of their own.
+func TestRunsOfOneNameThatBeginAtOnce(t *testing.T) {
+	for range 20 {
+		dir := filepath.Join(t.TempDir(), "x")
+		var all sync.WaitGroup
+		for seed := range 4 {
+			all.Go(func() { leg(t, dir, measured(seed, 1000), 0, 20, 20) })
+		}
+		all.Wait()
+		for _, name := range []string{dir, dir + "-2", dir + "-3", dir + "-4"} {
+			if files, err := eventFiles(name); err != nil || len(files) != 1 {
+				t.Errorf("%s has the files %q of one run, %v", name, files, err)
+			}
+		}
 	}
 }
