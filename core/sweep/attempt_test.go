@@ -151,13 +151,22 @@ func TestAttemptsOnADiskWithoutLocks(t *testing.T) {
 	}
 }
 
-// On a disk without locks an attempt does not remove what another one is just writing.
-func TestAttemptsWriteBesideEachOther(t *testing.T) {
+// On a disk without locks no process removes what another one is just writing: a sweep not the grid of the
+// same sweep on another machine, an attempt not the result of another one.
+func TestProcessesWriteBesideEachOther(t *testing.T) {
 	real := flock
 	defer func() { flock = real }()
 	flock = func(*os.File, int) error { return syscall.ENOLCK }
-	job := Job{Task: "t", Method: "m", Steps: 20}
-	g, err := Create(t.TempDir(), []Job{job}, [][]byte{nil})
+	dir, job := t.TempDir(), Job{Task: "t", Method: "m", Steps: 20}
+	var writing []string
+	write := func(in, name string) {
+		writing = append(writing, filepath.Join(in, name+".new-0123abcd"))
+		if err := os.WriteFile(writing[len(writing)-1], nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(dir, gridName)
+	g, err := Create(dir, []Job{job}, [][]byte{nil})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,13 +174,8 @@ func TestAttemptsWriteBesideEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var writing []string
-	for _, name := range []string{resultName, filepath.Join(attemptsName, "1", attemptName)} {
-		writing = append(writing, filepath.Join(g.Dir(job), name+".new-0123abcd"))
-		if err := os.WriteFile(writing[len(writing)-1], nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(g.Dir(job), resultName)
+	write(g.Dir(job), filepath.Join(attemptsName, "1", attemptName))
 	second, err := g.Begin(job)
 	if err != nil {
 		t.Fatal(err)

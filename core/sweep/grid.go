@@ -72,7 +72,7 @@ func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make sweep %s: %w", dir, err)
 	}
-	use, err := enter(folder, func() error { return place(folder, jobs, configs) })
+	use, err := enter(folder, func(lock io.Closer) error { return place(folder, lock, jobs, configs) })
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make sweep %s: %w", dir, err), folder.Close())
 	}
@@ -88,7 +88,7 @@ func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 }
 
 // place puts the grid of jobs into a folder that no other process uses, unless one that has begun is there.
-func place(folder *run.Handle, jobs []Job, configs [][]byte) error {
+func place(folder *run.Handle, lock io.Closer, jobs []Job, configs [][]byte) error {
 	g, err := read(folder)
 	if err == nil {
 		if g.same(jobs, configs) == nil || g.begun() {
@@ -103,7 +103,11 @@ func place(folder *run.Handle, jobs []Job, configs [][]byte) error {
 	if slices.ContainsFunc(jobs, func(j Job) bool { return j.Variant != "" }) {
 		g.Version = version
 	}
-	return g.write(configs)
+	if err := g.write(configs); err != nil {
+		return err
+	}
+	tidy(folder, ".", lock)
+	return nil
 }
 
 // write makes the folders of the jobs and then the grid file, without which they are no sweep.
@@ -116,11 +120,7 @@ func (g *Grid) write(configs [][]byte) error {
 			return err
 		}
 	}
-	if err := replaceJSON(g.folder, gridName, g); err != nil {
-		return err
-	}
-	g.folder.Tidy(".")
-	return nil
+	return replaceJSON(g.folder, gridName, g)
 }
 
 // Open reads the grid in dir.

@@ -54,15 +54,17 @@ func tidy(folder *run.Handle, name string, lock io.Closer) {
 }
 
 // enter takes a share in the lock of a sweep's own folder, for as long as the process uses the sweep. If no other
-// process has one, it calls alone first.
-func enter(folder *run.Handle, alone func() error) (io.Closer, error) {
+// process has one, it calls alone first, with the lock.
+func enter(folder *run.Handle, alone func(lock io.Closer) error) (io.Closer, error) {
 	file, err := folder.Append(lockName)
 	if err != nil {
 		return nil, err
 	}
 	switch err = flock(file.File, syscall.LOCK_EX|syscall.LOCK_NB); {
-	case err == nil, unlockable(err):
-		err = alone()
+	case err == nil:
+		err = alone(file)
+	case unlockable(err):
+		err = alone(unlocked{file})
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		err = nil
 	}
