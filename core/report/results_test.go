@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"pgrlab/core/run"
@@ -151,6 +152,30 @@ func TestResultsAreAddedOnce(t *testing.T) {
 	cells, _ := Cells(all, nil)
 	if len(cells) != 2 || cells[0].Label() != "synther, settings abc123" || cells[1].Label() != "synther, settings other" {
 		t.Errorf("%d cells, the first %s: runs of other settings were taken together", len(cells), cells[0].Label())
+	}
+}
+
+// On a disk without locks no result is lost of a process that adds several at a time, as a sweep does.
+func TestResultsAreAddedWithoutLocks(t *testing.T) {
+	real := flock
+	defer func() { flock = real }()
+	flock = func(int, int) error { return syscall.ENOLCK }
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
+	var runs []*Run
+	for seed := range 8 {
+		runs = append(runs, result(t, root, "synther", seed))
+	}
+	var all sync.WaitGroup
+	for i := range runs {
+		all.Go(func() {
+			if n, err := AddResults(path, runs[i:i+1]); n != 1 || err != nil {
+				t.Errorf("%d added, %v", n, err)
+			}
+		})
+	}
+	all.Wait()
+	if kept, err := ReadResults(path); err != nil || len(kept) != len(runs) {
+		t.Errorf("%d of %d are there, %v", len(kept), len(runs), err)
 	}
 }
 

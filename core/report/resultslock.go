@@ -5,23 +5,36 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"pgrlab/core/run"
 )
+
+// flock locks a file. Tests replace it by that of a file system without locks.
+var flock = syscall.Flock
+
+// adding is held by the goroutine of this process that adds to a results file.
+var adding sync.Mutex
 
 // lockResults keeps other processes from adding to a results file until unlock is called. The lock is
 // one of a file beside it that is open for writing, since NFS locks nothing else, a folder least of all,
 // and the results file itself is replaced. On a file system without locks there is none: there, only one
 // process should add to the file.
 func lockResults(path string) (unlock func(), err error) {
+	adding.Lock()
+	defer func() {
+		if err != nil {
+			adding.Unlock()
+		}
+	}()
 	dir, name := filepath.Dir(path), "."+filepath.Base(path)+".lock"
 	for {
 		file, err := run.AppendFile(dir, name)
 		if err != nil {
 			return nil, fmt.Errorf("write beside %s: %w", path, reason(err))
 		}
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+		err = flock(int(file.Fd()), syscall.LOCK_EX)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err == nil && !named(file.File, dir, name): // its last holder has removed it
@@ -29,6 +42,7 @@ func lockResults(path string) (unlock func(), err error) {
 			return func() {
 				os.Remove(filepath.Join(dir, name)) // before the lock ends: who waits for it makes a new one
 				file.Close()
+				adding.Unlock()
 			}, nil
 		default:
 			file.Close()
