@@ -45,10 +45,15 @@ func lock(folder *run.Handle) (io.Closer, error) {
 // unlocked is the lock of a folder that every process gets.
 type unlocked struct{ io.Closer }
 
+func isUnlocked(lock io.Closer) bool {
+	_, is := lock.(unlocked)
+	return is
+}
+
 // tidy removes the temporary files of killed processes from a folder below one that was locked, unless
 // another process may be just writing them.
 func tidy(folder *run.Handle, name string, lock io.Closer) {
-	if _, shared := lock.(unlocked); !shared {
+	if !isUnlocked(lock) {
 		folder.Tidy(name)
 	}
 }
@@ -83,9 +88,6 @@ func enter(folder *run.Handle, alone func(lock io.Closer) error) (io.Closer, err
 func unlockable(err error) bool {
 	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
-
-// held says whether another process has the lock of a folder of the sweep.
-func (g *Grid) held(dir string) bool { return errors.Is(g.try(dir), syscall.EWOULDBLOCK) }
 
 // try returns nil if the lock of a folder is free, and EWOULDBLOCK if another process has it.
 func (g *Grid) try(dir string) error {

@@ -63,6 +63,9 @@ func (g *Grid) Register(w Worker) (*Registered, error) {
 		return nil, err
 	}
 	lock, err := lock(folder)
+	if err == nil && isUnlocked(lock) && g.IsAtWork(w.Name) {
+		err = errors.Join(ErrElsewhere, lock.Close())
+	}
 	if err != nil {
 		folder.Close()
 		return nil, err
@@ -178,9 +181,15 @@ func (g *Grid) WorkerLog(name string) (*os.File, error) {
 }
 
 // IsAtWork says whether a worker is alive, judged by its lock. If the disk's locks work across
-// machines, the worker may be on any of them, otherwise only on this machine.
+// machines, the worker may be on any of them, otherwise only on this machine. On a disk without locks it is
+// judged by its process.
 func (g *Grid) IsAtWork(name string) bool {
-	return g.held(workerDir(name))
+	err := g.try(workerDir(name))
+	if unlockable(err) {
+		w, err := g.Worker(name)
+		return err == nil && w.Ended == "" && w.Signal(syscall.Signal(0)) == nil
+	}
+	return errors.Is(err, syscall.EWOULDBLOCK)
 }
 
 // IsGone says whether a worker of this machine was killed: it has not recorded an end, and no

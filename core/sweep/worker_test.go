@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +64,52 @@ func TestAWorkerTriesAgain(t *testing.T) {
 	if err := g.EndWorker("a"); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("a signal for one that has ended: %v", err)
 	}
+}
+
+// On a disk without locks a worker of this machine is known by its process: it has its name to itself, and
+// can be told to end.
+func TestWorkersOnADiskWithoutLocks(t *testing.T) {
+	e, _ := script(t, 1, "")
+	g := e.Grid
+	real := flock
+	defer func() { flock = real }()
+	flock = func(*os.File, int) error { return syscall.ENOLCK }
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM)
+	defer signal.Stop(told)
+	r, err := g.Register(Worker{Name: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Keep(e)
+	if _, err := g.Register(Worker{Name: "a"}); !errors.Is(err, ErrElsewhere) || !g.IsAtWork("a") {
+		t.Errorf("a twin: %v", err)
+	}
+	if err := g.EndWorker("a"); err != nil {
+		t.Error(err)
+	} else {
+		<-told
+	}
+	r.End(nil, "done")
+	if g.IsAtWork("a") || g.IsAtWork("b") {
+		t.Error("one that has ended, or never was, is at work")
+	}
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	w, err := g.Worker("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Ended, w.PID = "", ended.Process.Pid; replaceJSON(g.folder, filepath.Join(workerDir("a"), workerName), w) != nil || g.IsAtWork("a") {
+		t.Error("one that was killed is at work")
+	}
+	if r, err = g.Register(Worker{Name: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	r.Keep(e)
+	r.End(nil, "done")
 }
 
 // Each request to save reaches an attempt once; one from before it began does not.
