@@ -93,7 +93,7 @@ func curiousEnvStep(dev device.Device) (func(uint64) error, float64, error) {
 	}
 	return func(i uint64) error {
 		if m.Beside() {
-			if err := m.Begin(); err != nil {
+			if err := m.Start(); err != nil {
 				return err
 			}
 		}

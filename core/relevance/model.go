@@ -15,6 +15,7 @@ type Model struct {
 	State  Saved   // of a function that learns
 	Steps  Trained // gradient steps during the run
 	Parted Parted  // the same steps, if they are made in parts
+	Beside Starter // the same steps, if the device goes on with one beside the learner's updates
 	Counts Counted
 	Whole  Measured
 	Rounds Episodic
@@ -65,6 +66,9 @@ func Of(f Function) *Model {
 	}
 	if s, is := f.(Sighted); is {
 		m.Sees, m.Slice = true, s.Slice()
+	}
+	if s, is := f.(Starter); is && !m.Sees && s.Beside() {
+		m.Beside = s
 	}
 	if b, is := f.(beginner); is {
 		m.Begin = b.Begin

@@ -44,14 +44,14 @@ type Trained interface {
 	Train() (loss float64, err error)
 }
 
-// Beginner is a Trained whose step may go on beside other programs of its device.
-type Beginner interface {
+// Starter is a Trained whose step may go on beside other programs of its device.
+type Starter interface {
 	Trained
 	// Beside says whether the device can do that.
 	Beside() bool
-	// Begin begins the step that the next Train ends. Until then the batch must not change, and nothing
+	// Start begins the step that the next Train ends. Until then the batch must not change, and nothing
 	// may use the model.
-	Begin() error
+	Start() error
 }
 
 // Counted is a Saved that is rebuilt from all real transitions before each scoring.

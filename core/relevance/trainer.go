@@ -18,7 +18,7 @@ type trainer struct {
 	device    device.Device
 	batch     *replay.Batch
 	prepare   func() // the inputs of the step from the batch; nil if there is nothing to do
-	begun     bool   // the step is under way
+	started   bool   // the step is under way
 	step      *plan.Program
 	optimiser *plan.Adam
 	scorers   plan.ByRows[*scorer]
@@ -55,30 +55,30 @@ func (t *trainer) optimise(trained []*op.Tensor, lr float64) {
 // Batch is the memory that Train reads: real transitions only, sampled by the caller.
 func (t *trainer) Batch() *replay.Batch { return t.batch }
 
-// Train makes one Adam step on Batch, or ends the one that Begin has begun, and returns its loss.
+// Train makes one Adam step on Batch, or ends the one that Start has begun, and returns its loss.
 func (t *trainer) Train() (loss float64, err error) {
-	if t.prepare != nil && !t.begun {
+	if t.prepare != nil && !t.started {
 		t.prepare()
 	}
-	t.begun = false
+	t.started = false
 	if err := t.step.Run(0); err != nil {
 		return 0, fmt.Errorf("train %s: %w", t.name, err)
 	}
 	return t.step.Loss(), nil
 }
 
-// Beside implements Beginner.
+// Beside implements Starter.
 func (t *trainer) Beside() bool { return t.step.Beside() }
 
-// Begin implements Beginner.
-func (t *trainer) Begin() error {
+// Start implements Starter.
+func (t *trainer) Start() error {
 	if t.prepare != nil {
 		t.prepare()
 	}
 	if err := t.step.Start(0); err != nil {
 		return fmt.Errorf("train %s: %w", t.name, err)
 	}
-	t.begun = true
+	t.started = true
 	return nil
 }
 

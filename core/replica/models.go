@@ -135,12 +135,11 @@ func (o *Functions) Begin(now Now) error {
 		if r.Config.Relevance.Pace(name).Every != 0 || !o.uses(now, name) || !o.feeds(name) || o.parts(name) > 1 {
 			continue
 		}
-		m := o.built[name]
-		if b, can := m.Steps.(relevance.Beginner); can && !m.Sees && b.Beside() {
-			if err := o.fill(name, b.Batch()); err != nil {
+		if step := o.built[name].Beside; step != nil {
+			if err := o.fill(name, step.Batch()); err != nil {
 				return err
 			}
-			if err := b.Begin(); err != nil {
+			if err := step.Start(); err != nil {
 				return err
 			}
 			o.begun = append(o.begun, name)
