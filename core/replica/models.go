@@ -135,7 +135,8 @@ func (o *Functions) Begin(now Now) error {
 		if r.Config.Relevance.Pace(name).Every != 0 || !o.uses(now, name) || !o.feeds(name) || o.parts(name) > 1 {
 			continue
 		}
-		if step := o.built[name].Beside; step != nil {
+		if m := o.built[name]; m != nil && m.Beside != nil {
+			step := m.Beside
 			if err := o.fill(name, step.Batch()); err != nil {
 				return err
 			}
