@@ -259,7 +259,7 @@ func TestAForkIsWholeOrNotThere(t *testing.T) {
 	tape.Promise(from.Position)
 	stop()
 	there, left := 0, 0
-	cuts(t, tape, 1, func(root, where string, promised []string) {
+	cuts(t, tape, 3, func(root, where string, promised []string) {
 		child := filepath.Join(root, "child")
 		if _, err := os.Stat(child); err == nil {
 			there++
