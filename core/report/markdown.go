@@ -240,7 +240,7 @@ func (t *Task) matrix(b *bufio.Writer) {
 			return fmt.Sprintf("%.2f [%.2f, %.2f], p %s", p.P, p.Interval.Low, p.Interval.High, probability(*p.Permutation))
 		}
 	})
-	fmt.Fprintf(b, "\nIt takes %d seeds of both, and %d for a 95 %% bootstrap interval (–: too few).%s\n", MinPairs, MinSeeds, family(t.Comparisons))
+	fmt.Fprintf(b, "\nIt takes %d seeds of both, and %d for a 95 %% interval, that of Newcombe (2006) (–: too few).%s\n", MinPairs, MinSeeds, family(t.Comparisons))
 }
 
 func (a *Aggregate) markdown(b *bufio.Writer) {
