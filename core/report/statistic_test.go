@@ -1,7 +1,11 @@
 package report
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"pgrlab/core/rng"
@@ -150,6 +154,56 @@ func TestImprovementIntervalsCover(t *testing.T) {
 			if held < 930 {
 				t.Errorf("%v runs, true probability %.3f: %d of 1,000 intervals hold it", sizes, truth, held)
 			}
+		}
+	}
+}
+
+// What reports say of bootstrap intervals from few seeds is what simulations give: far fewer than 95 of
+// 100 hold the true value with 5 seeds, nearly as many with 10. The scores are normal and lognormal; the
+// interquartile mean of the latter is 2√e·(Φ(q−1) − Φ(−q−1)), q the upper quartile (SciPy).
+func TestBootstrapIntervalsOfFewSeeds(t *testing.T) {
+	const rows = 200
+	for _, c := range []struct {
+		n         int
+		low, high float64 // shares, with the noise of the rows simulated here
+	}{{5, 0.82, 0.93}, {10, 0.89, 0.98}} {
+		held := 0
+		for k := range rows {
+			draws := rng.New(uint64(k), "few").At(0)
+			x, truth := make([]float64, c.n), 0.0
+			for i := range x {
+				if x[i] = draws.Norm(); k%2 == 0 {
+					x[i], truth = math.Exp(x[i]), 1.0729227432534363
+				}
+			}
+			in := Bootstrap(bootstrap.Sub(fmt.Sprint("few ", k)), [][]float64{x}, func(s [][]float64) float64 { return IQM(s...) })
+			if in.Low <= truth && truth <= in.High {
+				held++
+			}
+		}
+		if share := float64(held) / rows; share < c.low || share > c.high {
+			t.Errorf("%d seeds: %.3f of the intervals hold the true value", c.n, share)
+		}
+	}
+}
+
+// A report with few seeds says what its intervals are worth, one with ten does not.
+func TestReportsSayThatIntervalsAreNarrow(t *testing.T) {
+	for n, want := range map[int]bool{4: false, 5: true, 7: true, 8: false} {
+		root, runs := t.TempDir(), []*Run(nil)
+		for seed := range n {
+			runs = append(runs, journal(t, root, "t", "pgr", seed, []float64{float64(seed)}))
+		}
+		r, err := New(runs, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whole, short bytes.Buffer
+		if err := errors.Join(r.Markdown(&whole), r.Summary(&short)); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(whole.String(), narrow) != want || strings.Contains(short.String(), narrow) != want {
+			t.Errorf("%d seeds: %s%s", n, &whole, &short)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (r *Report) alike() bool {
 // stands what long variants are, or the one that all rows have, which seeds failed, and what was left out.
 func (r *Report) Summary(w io.Writer) error {
 	table := [][]string{{"TASK", "METHOD", "STEP", "FRAME", "N", "RETURN", "95 %"}}
-	few := false
+	few, wide := false, true
 	for _, t := range r.Tasks {
 		for _, row := range t.Rows {
 			label := row.name
@@ -42,7 +42,7 @@ func (r *Report) Summary(w io.Writer) error {
 			if row.IQMIn != nil {
 				interval = fmt.Sprintf("%s to %s", value(row.IQMIn.Low), value(row.IQMIn.High))
 			}
-			few = few || row.IQMIn == nil
+			few, wide = few || row.IQMIn == nil, wide && !row.narrow()
 			table = append(table, []string{t.Task, label, Count(t.Step), row.frame(t.Step), row.of(), returned, interval})
 		}
 	}
@@ -57,6 +57,11 @@ func (r *Report) Summary(w io.Writer) error {
 	out := printable.NewWriter(w)
 	if few {
 		if _, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", MinSeeds); err != nil {
+			return err
+		}
+	}
+	if !wide {
+		if _, err := fmt.Fprintln(out, narrow); err != nil {
 			return err
 		}
 	}
