@@ -182,7 +182,7 @@ func (r *Report) forksSection(b *bufio.Writer) {
 	if len(r.Forks) == 0 {
 		return
 	}
-	fmt.Fprint(b, "\n# What a change did\n\nForks of one checkpoint count with the mean of their evaluations after the fork, those that failed with the least return. The verdict is an exact randomization test of the means, which is false in less than 5 % of cases without an effect, however often it is read; it holds from that checkpoint on.\n\n")
+	fmt.Fprint(b, "\n# What a change did\n\nForks of one checkpoint count with the mean of their evaluations after the fork, those that failed with the least return. The verdict is an exact randomization test of the means, which is false in less than 5 % of cases without an effect, however often it is read. That takes a number and a length that were chosen before: forks that were added for want of a verdict, or trained longer, are looked at as if for the first time, and after four more looks the verdict is false in 9 % of such cases. It holds from that checkpoint on.\n\n")
 	for _, f := range r.Forks {
 		fmt.Fprintf(b, "- %s\n", f)
 	}
