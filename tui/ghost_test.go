@@ -53,7 +53,7 @@ func TestGhostsOfARun(t *testing.T) {
 	s.press("H")
 	s.contains(t, "no ghost")
 	s.press("H")
-	s.contains(t, "ghost runs: the median and the middle 8 in 10 of 9 runs of just these settings", "┈┈")
+	s.contains(t, "ghost runs: median and quantiles .1 and .9 of 9 runs of just these settings", "┈┈")
 	s.typeLine("ghost fan")
 	s.contains(t, "there are no forks yet")
 	s = haunted(t, 160, 45, 2)

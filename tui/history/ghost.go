@@ -31,11 +31,11 @@ type Ghost struct {
 // GhostFrom is the number of runs from which quantiles say more than the runs themselves.
 const GhostFrom = 3
 
-// The quantiles between which a ghost lies, and how many of ten runs do.
+// The quantiles between which a ghost lies. Another run lies there more rarely than in 8 of 10 cases:
+// with 3, 5, 10 and 30 runs in 42, 56, 66 and 75 of 100, simulated with normal returns.
 const (
-	ghostLow    = 0.1
-	ghostHigh   = 0.9
-	GhostTenths = 8
+	ghostLow  = 0.1
+	ghostHigh = 0.9
 )
 
 // NewGhost takes over what other runs returned.

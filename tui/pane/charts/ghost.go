@@ -217,7 +217,7 @@ func (m *Charts) shadeSaid() (text string, is bool) {
 		case len(m.alike.Runs) < history.GhostFrom:
 			return fmt.Sprintf("ghost runs: %s of just these settings; quantiles from %d on", runsOf(len(m.alike.Runs)), history.GhostFrom), true
 		}
-		return fmt.Sprintf("ghost runs: the median and the middle %d in 10 of %s of just these settings", history.GhostTenths, runsOf(len(m.alike.Runs))), true
+		return fmt.Sprintf("ghost runs: median and quantiles .1 and .9 of %s of just these settings", runsOf(len(m.alike.Runs))), true
 	case shadeFan:
 		if m.Newest == nil {
 			return "ghost fan: there are no forks yet: f makes some", false

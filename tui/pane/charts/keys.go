@@ -33,7 +33,7 @@ func (p *Pane) Keys() []pane.Binding {
 		{Name: "axis", Shared: true, Keys: []string{"x"}, Does: "axis", Help: "what the charts count: env steps, critic updates or wall time", Action: m.nextAxis},
 		{Name: "smooth", Shared: true, Keys: []string{"s"}, Help: "smoothing of the lines: none, 0.6, 0.9; what was measured stands as dots beside them, and the title says it", Action: m.nextSmoothing},
 		{Name: "braille", Shared: true, Keys: []string{"b"}, Help: "draw the lines of all charts with Braille dots, two by four a character, or with line characters again", Action: m.nextChartStyle},
-		{Name: "ghost-next", Shared: true, Keys: []string{"H"}, Help: "what stands faint behind the returns: other runs of these settings (median, and where 8 of 10 lie), the newest forks without the change, the paper's result, or nothing", Action: m.nextShade},
+		{Name: "ghost-next", Shared: true, Keys: []string{"H"}, Help: "what stands faint behind the returns: other runs of these settings (median, quantiles .1 and .9), the newest forks without the change, the paper's result, or nothing", Action: m.nextShade},
 		{Name: "seeds", Keys: []string{"e"}, Help: "of a run of several seeds (--members): the line of each seed, or their mean and from where to where they lie", Action: m.toggleSeeds},
 		{Name: "log", Keys: []string{"y"}, Help: "logarithmic vertical axis for this quantity, or linear again", Action: m.toggleLog},
 	}
