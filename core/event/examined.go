@@ -71,7 +71,7 @@ func Answers(e Event, by string) (found *Examined, refused string) {
 // standard deviation).
 type Projected struct {
 	Explained [2]run.Float   `json:"explained"` // share of the variance along each axis
-	Overlap   run.Float      `json:"overlap"`   // overlap of guided and unconditional points: 1 equal, 0 apart
+	Overlap   run.Float      `json:"overlap"`   // overlap of guided and unconditional points: 0 apart, about 0.8 to 0.9 two samples of 1,000 points of one distribution, 1 equal
 	Real      [][2]run.Float `json:"real"`
 	Guided    [][2]run.Float `json:"guided"`
 	Free      [][2]run.Float `json:"free"` // without guidance

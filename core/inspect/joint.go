@@ -10,7 +10,7 @@ import (
 type Joint struct {
 	Runs      [2]JointRun  `json:"runs"`
 	Explained [2]run.Float `json:"explained"` // share of the variance along each axis
-	Overlap   run.Float    `json:"overlap"`   // of the two clouds: 1 equal, 0 apart
+	Overlap   run.Float    `json:"overlap"`   // of the two clouds: 1 equal, 0 apart, see analysis.Overlap
 	// Embedded holds the first MaxEmbedded generations of each run by t-SNE; nil: not asked for.
 	Embedded *[2][][2]run.Float `json:"tsne,omitempty"`
 }

@@ -267,7 +267,7 @@ func examinedText(b *event.Examined) string {
 		}
 	}
 	if b.Projection != nil {
-		add("guided and free overlap %s", format.Percent(float64(b.Projection.Overlap)))
+		add("guided and free overlap %s (80 to 90 if alike)", format.Percent(float64(b.Projection.Overlap)))
 	}
 	if text == "" {
 		add("nothing is generated yet")

@@ -51,8 +51,9 @@ distribution of F over real and synthetic transitions; how far synthetic transit
 from what the task would have done, beside a Gaussian fitted to the real ones; the F
 that was asked for and the F that came out; how many synthetic transitions leave the
 real range, and how near they are to real rows; generations with and without guidance in
-one plane (PCA), with their overlap; and what a model of the world or of the dynamics
-predicts without observations. The run is not changed and may go on meanwhile.
+one plane (PCA), with their overlap, which for two samples of 1,000 rows of one
+distribution is 0.8 to 0.9; and what a model of the world or of the dynamics predicts
+without observations. The run is not changed and may go on meanwhile.
 
 For two runs, or one run at two steps, it prints their synthetic transitions in one
 plane, with the overlap of the two. Latents (of pixels, or of PPO) are not comparable.
@@ -330,7 +331,7 @@ func (r *analyseRequest) printJoint(found *inspect.Joint, stdout, stderr io.Writ
 		fmt.Fprintf(stderr, "%d generations of %s, %s seed %d at step %d\n", len(one.Points), one.Dir, one.Method, one.Seed, one.Step)
 	}
 	if !r.json && terminal.IsTerminal(stdout) {
-		_, err := fmt.Fprintf(stdout, "  they overlap by %.2f in a plane with %.0f %% of the variance\n", found.Overlap, 100*(found.Explained[0]+found.Explained[1]))
+		_, err := fmt.Fprintf(stdout, "  they overlap by %.2f in a plane with %.0f %% of the variance (two samples of 1,000 rows of one distribution: 0.8 to 0.9)\n", found.Overlap, 100*(found.Explained[0]+found.Explained[1]))
 		return err
 	}
 	return cli.WriteJSON(stdout, found)
