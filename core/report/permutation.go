@@ -160,7 +160,7 @@ func family(comparisons int) string {
 // permutations writes what p is in the tables of a task that have it.
 func (t *Task) permutations(b *bufio.Writer) {
 	if t.Comparisons > 0 || len(t.Differences) > 0 {
-		fmt.Fprint(b, "\np is that of a two-sided permutation test of the same number: the share of the ways to divide the seeds of both rows between them that give one at least as far from no difference. It supposes that without a difference both rows have one distribution. Of many comparisons in which nothing differs, one in twenty has p below 0.05.\n")
+		fmt.Fprint(b, "\np is that of a two-sided permutation test of the same number: the share of the ways to divide the seeds of both rows between them that give one at least as far from no difference. It supposes that without a difference both rows have one distribution, and may be small where they differ in spread alone: of simulated rows with one middle, one of which spreads twice as much, 10 of 100 have p below 0.05 at ten seeds each, and 21 if the other row has thirty, where the interval leaves out 0 in 6 or 7. Of many comparisons in which nothing differs, one in twenty has p below 0.05.\n")
 	}
 }
 
