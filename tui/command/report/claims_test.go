@@ -30,8 +30,8 @@ func TestClaimsAreWhatTheResultsGive(t *testing.T) {
 	}{
 		{"+24 [−12, +65]", []string{"README.md", "docs/evidence/study.md", "docs/evidence/README.md"},
 			sample{"pgr-curiosity", "", []string{bounded, aside}, 40}, sample{"synther", "", []string{bounded, aside}, 40}, -12, 65, 24},
-		{"+39 [+2, +82]", []string{"README.md", "docs/evidence/study.md"},
-			sample{"pgr-curiosity", "", []string{bounded}, 30}, sample{"synther", "", []string{bounded}, 30}, 2, 82, 39},
+		{"+39 [+0.5, +81]", []string{"README.md", "docs/evidence/study.md"},
+			sample{"pgr-curiosity", "", []string{bounded}, 30}, sample{"synther", "", []string{bounded}, 30}, 0.5, 81.4, 39},
 		{"−16 [−54, +25]", []string{"README.md", "docs/evidence/study.md"},
 			sample{"pgr-curiosity", joint, []string{first}, 30}, sample{"synther", joint, []string{first}, 30}, -54, 25, -16},
 		{"+7 [−64, +56]", []string{"docs/evidence/study.md"},
