@@ -24,7 +24,7 @@ const (
 const (
 	Help         = "help"
 	Hurt         = "hurt"
-	NoDifference = "no difference"
+	NoDifference = "no difference seen"
 	Mixed        = "mixed"
 	Unknown      = "not known"
 )

@@ -252,7 +252,8 @@ value has value error %.3g. Bias is what values are too high on average, scatter
 the deviation from that. ± is the standard deviation over repeats. Unprioritized
 rows are SynthER's. Rows made by the simulator have the same s and a as the
 generator's, with its s', r and end. A verdict takes a 90 %% interval without 0
-of value error or return: one in five is chance where there is no difference.
+of value error or return. Where there is no difference one in five is chance,
+and of six at least one in two tables of three. Repeats share a generator's fit.
 
 `, report.Count(t.HeldOut), float64(t.Spread))
 	for _, a := range t.Arms {

@@ -227,7 +227,7 @@ func (p *Pane) verdict(f whatif.Finding) (mark, text string, ink theme.Ink) {
 	case whatif.Hurt:
 		return t.Glyphs.Cross, q.first + " help less than " + q.second, t.Bad
 	case whatif.NoDifference:
-		return "=", q.first + " and " + q.second + ": no difference beyond chance", t.Text
+		return "~", q.first + " and " + q.second + ": no difference seen", t.Text
 	case whatif.Mixed:
 		return "?", q.first + " against " + q.second + ": better by one measure, worse by the other", t.Warn
 	}
@@ -259,7 +259,7 @@ func (p *Pane) verdicts(found *whatif.Table, w int) (out []string) {
 			out = append(out, "  "+t.Dim.On(l))
 		}
 	}
-	about := fmt.Sprintf("Differences with 90%% intervals over %d repeats of %s updates: of verdicts where there is no difference, one in five is chance.", found.Plan.Repeats, format.Count(found.Plan.Updates))
+	about := fmt.Sprintf("Differences with 90%% intervals over %d repeats of %s updates, by one fit of each generator. Where there is no difference one verdict in five is chance, and of six at least one in two tables of three.", found.Plan.Repeats, format.Count(found.Plan.Updates))
 	for _, l := range theme.Wrap(about, w) {
 		out = append(out, t.Dim.On(l))
 	}
