@@ -92,34 +92,38 @@ func differences(t *Task) (all []Differences) {
 	for _, q := range compared {
 		pairs := 0
 		for _, s := range []Statistic{OfInterquartileMeans, OfMeans} {
-			d, found := Differences{Quantity: q.name, Statistic: s}, 0
+			d := Differences{Quantity: q.name, Statistic: s}
 			for i, a := range t.Rows {
 				d.N = append(d.N, len(q.points(a)))
 				d.Of = append(d.Of, make([]*Difference, len(t.Rows)))
-				for j, b := range t.Rows {
+				for j, b := range t.Rows[:i] {
 					x, y := q.points(a), q.points(b)
-					if i == j || min(len(x), len(y)) < s.takes() || sameOrigin(a, b) {
+					if min(len(x), len(y)) < s.takes() || sameOrigin(a, b) {
 						continue
 					}
 					stream := fmt.Sprintf("difference %s %s %s %s", q.name, t.Task, a.Label, b.Label)
 					d.Of[i][j] = s.difference(x, y, stream)
-					if found++; i > j { // p is the same in both directions
-						p := permuted(bootstrap.Sub(stream+" p"), x, y, s.ofSorted())
-						d.Of[i][j].Permutation, d.Of[j][i].Permutation = p, p
-						d.Comparisons++
-					}
+					d.Of[j][i] = d.Of[i][j].back()
+					d.Comparisons++
 				}
 			}
-			if found > pairs {
-				all, pairs = append(all, d), found
+			if d.Comparisons > pairs {
+				all, pairs = append(all, d), d.Comparisons
 			}
 		}
 	}
 	return all
 }
 
+// back is the difference of the second row and the first. It is the same number and interval with the
+// other sign (0 − x: −x of 0 is written "-0"): another bootstrap would have another interval, and might
+// leave out 0 where this one does not.
+func (d *Difference) back() *Difference {
+	return &Difference{Value: 0 - d.Value, Interval: Interval{0 - d.Interval.High, 0 - d.Interval.Low}, Permutation: d.Permutation, N: [2]int{d.N[1], d.N[0]}}
+}
+
 func (s Statistic) difference(a, b []float64, stream string) *Difference {
-	d := &Difference{N: [2]int{len(a), len(b)}}
+	d := &Difference{N: [2]int{len(a), len(b)}, Permutation: permuted(bootstrap.Sub(stream+" p"), a, b, s.ofSorted())}
 	if s == OfMeans {
 		d.Value, d.Interval = Mean(a)-Mean(b), Welch(a, b)
 		return d

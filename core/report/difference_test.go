@@ -111,6 +111,27 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+// The difference of two rows is one number with one interval: read the other way round it has the other
+// sign and nothing else.
+func TestADifferenceHasOneInterval(t *testing.T) {
+	root, runs := t.TempDir(), []*Run(nil)
+	for i, v := range []float64{3, 1, 4, 1, 5, 9, 2, 6} {
+		runs = append(runs, journal(t, root, "t", "redq", i, []float64{v}), journal(t, root, "t", "pgr", i, []float64{v * v / 3}))
+	}
+	r, err := New(runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := r.Tasks[0].Differences[0].Of
+	there, back := *of[0][1], *of[1][0]
+	if there.Value != -back.Value || there.Interval != (Interval{-back.Interval.High, -back.Interval.Low}) || there.Permutation != back.Permutation || back.Interval.Low >= back.Interval.High {
+		t.Errorf("%+v, and back %+v", there, back)
+	}
+	if none := (&Difference{}).back(); signed(none.Value) != "+0" {
+		t.Errorf("no difference is %s", signed(none.Value))
+	}
+}
+
 // Runs without a dormant ratio are compared by returns alone.
 func TestDifferencesOfReturnsAlone(t *testing.T) {
 	root := t.TempDir()
