@@ -253,7 +253,7 @@ func (a *Aggregate) markdown(b *bufio.Writer) {
 	if a == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n# Over %d tasks\n\nReturns as shares of full marks over %s; only clean rows that were run on all of them, each at the step said above. Intervals: 95 %% bootstrap, stratified by task.\n\n| | mean | interquartile mean | n by task |\n| --- | --- | --- | --- |\n",
+	fmt.Fprintf(b, "\n# Over %d tasks\n\nReturns as shares of full marks over %s; only clean rows that were run on all of them, each at the step said above. The interquartile mean is of all runs together, so that a task with more seeds weighs more. Intervals: 95 %% bootstrap, stratified by task.\n\n| | mean | interquartile mean | n by task |\n| --- | --- | --- | --- |\n",
 		len(a.Tasks), strings.Join(a.Tasks, ", "))
 	for _, w := range a.Rows {
 		var n []string
