@@ -21,6 +21,9 @@ const enoughSeeds = 8
 // t(3) and two-humped scores. Intervals of differences hold 92 to 96 of 100, since errors of two rows offset each other.
 const narrow = "The interval of an interquartile mean of few seeds is too narrow: it holds the true value in 81 to 91 of 100 cases with 5 seeds, in 85 to 92 with 6 or 7, and in 93 with 10."
 
+// narrowInShort is narrow for a line of a terminal.
+const narrowInShort = "Intervals of 5 to 7 seeds are too narrow: 81 to 92 of 100 hold the true value."
+
 // MinPairs is the smallest number of seeds on either side for which a probability of
 // improvement is reported: for one seed each it would be 0 or 1, whatever the methods.
 const MinPairs = 2

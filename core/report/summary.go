@@ -61,7 +61,7 @@ func (r *Report) Summary(w io.Writer) error {
 		}
 	}
 	if !wide {
-		if _, err := fmt.Fprintln(out, narrow); err != nil {
+		if _, err := fmt.Fprintln(out, narrowInShort); err != nil {
 			return err
 		}
 	}

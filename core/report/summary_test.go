@@ -34,7 +34,7 @@ func TestSummary(t *testing.T) {
 cheetah-run  sac     2,000  2  15, 16.5      –
 cheetah-run  pgr     2,000  5  22.00 ± 1.58  20.3 to 23.7
 Of fewer than 5 seeds these are the single returns, without an interval.
-` + narrow + `
+` + narrowInShort + `
 All rows: agent.hidden=[16, 16]
 `
 	if b.String() != want {
