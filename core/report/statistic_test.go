@@ -207,3 +207,27 @@ func TestReportsSayThatIntervalsAreNarrow(t *testing.T) {
 		}
 	}
 }
+
+// Welch's interval holds what reports say of it: nearly all true differences of equally few seeds also if
+// scores are skewed, far fewer where one row has many. NumPy has 0.980 and 0.836 of 20,000 pairs.
+func TestWhatWelchHolds(t *testing.T) {
+	for m, want := range map[int]float64{3: 0.980, 30: 0.836} {
+		const pairs = 3_000
+		held := 0
+		for k := range pairs {
+			draws := rng.New(uint64(k), "welch").At(0)
+			x, y := make([]float64, 3), make([]float64, m)
+			for _, row := range [][]float64{x, y} {
+				for i := range row {
+					row[i] = math.Exp(draws.Norm())
+				}
+			}
+			if in := Welch(x, y); in.Low <= 0 && in.High >= 0 {
+				held++
+			}
+		}
+		if share := float64(held) / pairs; math.Abs(share-want) > 0.02 {
+			t.Errorf("3 and %d seeds: %.3f of the intervals hold the true difference", m, share)
+		}
+	}
+}
