@@ -86,7 +86,8 @@ func (w *Whole) summarise() {
 	for _, s := range w.strata {
 		mean += Mean(s) / float64(len(w.strata))
 	}
-	iqm := func(strata [][]float64) float64 { return IQM(strata...) }
+	var of interquartile
+	iqm := func(strata [][]float64) float64 { return of.of(strata...) }
 	in := Bootstrap(bootstrap.Sub("aggregate "+w.Label), w.strata, iqm)
 	w.Mean, w.IQM, w.IQMIn = &mean, pointer(iqm(w.strata)), &in
 }

@@ -128,7 +128,8 @@ func (s Statistic) difference(a, b []float64, stream string) *Difference {
 		d.Value, d.Interval = Mean(a)-Mean(b), Welch(a, b)
 		return d
 	}
-	less := func(s [][]float64) float64 { return IQM(s[0]) - IQM(s[1]) }
+	var iqm interquartile
+	less := func(s [][]float64) float64 { return iqm.of(s[0]) - iqm.of(s[1]) }
 	strata := [][]float64{a, b}
 	d.Value, d.Interval = less(strata), Bootstrap(bootstrap.Sub(stream), strata, less)
 	return d

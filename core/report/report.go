@@ -299,7 +299,8 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		r.Area = r.Area.summarised()
 		r.IQM = pointer(IQM(r.Points))
 		r.Dormant = r.Dormant.summarised()
-		in := Bootstrap(bootstrap.Sub("iqm "+c.Task+" "+r.Label), [][]float64{r.Points}, func(s [][]float64) float64 { return IQM(s...) })
+		var iqm interquartile
+		in := Bootstrap(bootstrap.Sub("iqm "+c.Task+" "+r.Label), [][]float64{r.Points}, func(s [][]float64) float64 { return iqm.of(s...) })
 		r.IQMIn = &in
 	}
 	r.Generated, r.Explored = r.measured(generatedMeasures, t.Step), r.measured(exploredMeasures, t.Step)
