@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"pgrlab/core/event"
@@ -20,8 +21,8 @@ func TestTheDemoPlays(t *testing.T) {
 	shown := 0
 	d.Screen = func(_ context.Context, o tui.Options) (tui.Outcome, error) {
 		shown++
-		if o.Draw == nil || len(o.Names) != 17 || o.Layout != "present" {
-			t.Errorf("layout %s, names %v", o.Layout, o.Names)
+		if o.Draw == nil || len(o.Names) != 17 || o.Layout != "present" || !strings.Contains(o.Told, "lesson pgr") { // keys are no commands of --plain
+			t.Errorf("layout %s, names %v, told %s", o.Layout, o.Names, o.Told)
 		}
 		lab, err := o.Start()
 		if err != nil {

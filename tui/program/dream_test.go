@@ -37,7 +37,7 @@ func TestTheCommandsOfDreams(t *testing.T) {
 			args = append(args, "--preset", "tiny.toml")
 		}
 		_, said := do(0, args...)
-		if args[0] == "dream" && !strings.Contains(said, "1 generations") {
+		if args[0] == "dream" && !strings.Contains(said, ": 1 generation\n") {
 			t.Errorf("%s: %s", line, said)
 		}
 	}

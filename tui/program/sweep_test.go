@@ -170,7 +170,7 @@ func TestAFailedJobIsRequeued(t *testing.T) {
 	if out, err := onCluster(t, "sweep", "poke", "fails"); err != nil || !strings.Contains(out, "1 jobs save themselves") {
 		t.Errorf("%v: %s", err, out)
 	}
-	if out, err := onCluster(t, "sweep", "cancel", "fails"); err != nil || !strings.Contains(out, "1 workers save their jobs and end") {
+	if out, err := onCluster(t, "sweep", "cancel", "fails"); err != nil || !strings.Contains(out, "1 worker saves its jobs and ends") {
 		t.Errorf("%v: %s", err, out)
 	}
 	waits.release()

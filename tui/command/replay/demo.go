@@ -58,7 +58,9 @@ A run of your own, which you steer, begins with pgrlab.`,
 			}
 			o.About.Again = func() string { return "pgrlab starts a run that you steer" }
 			o.Characters, o.Plain, o.Layout = terminal.Characters(), lines, "present"
-			o.Told = "a recorded run: T explains it, space pauses, q leaves"
+			if o.Told = "a recorded run: T explains it, space pauses, q leaves"; lines {
+				o.Told = "a recorded run: lesson pgr explains it, pause stops it and goes on, quit leaves"
+			}
 			outcome, err := d.Screen(c.Context(), o)
 			if err == nil && outcome == tui.Cancelled {
 				err = c.Context().Err()

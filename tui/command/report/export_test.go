@@ -160,6 +160,12 @@ func TestTheUploaderUploadsWhatCSVHas(t *testing.T) {
 	if want := "pgrlab cohort t 3\n5 scores/f/q10/member 1 1\n5 scores/f/q50/member 1 nan\n5 scores/f/q90/member 1 3\n5 scores/seconds/member 1 2\n6 perf/rate 2.5\n"; err != nil || string(text) != want {
 		t.Errorf("%v: %q, want %q", err, text, want)
 	}
+	c = exec.Command(python, path, "wandb")
+	c.Env = append(os.Environ(), "PYTHONPATH=", "PYTHONDONTWRITEBYTECODE=1")
+	c.Args = slices.Insert(c.Args, 1, "-S") // without the modules that are installed
+	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "wandb cannot be imported") || !strings.Contains(string(out), "pip install wandb") {
+		t.Errorf("%v: %s", err, out)
+	}
 	c = exec.Command(python, path, "wandb", dir)
 	c.Env = append(os.Environ(), "PYTHONPATH=testdata/clients", "PYTHONDONTWRITEBYTECODE=1")
 	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "is no run folder: it has no events.jsonl") {

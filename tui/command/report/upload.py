@@ -89,7 +89,10 @@ def main():
     for folder in a.runs or RUNS:
         if not os.path.isfile(os.path.join(folder, "events.jsonl")):
             p.error(f"{folder} is no run folder: it has no events.jsonl")
-    client = importlib.import_module(a.client)
+    try:
+        client = importlib.import_module(a.client)
+    except ImportError as why:
+        p.error(f"{a.client} cannot be imported ({why}): python3 -m pip install {a.client}")
     for folder in a.runs or RUNS:
         config, lines = read(folder)
         globals()["to_" + a.client](client, a.project, os.path.basename(os.path.abspath(folder)), config, lines)

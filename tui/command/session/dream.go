@@ -247,9 +247,12 @@ const methodOfDreams = "pgr-curiosity"
 
 // dreamt says at the end what a dream has, and where.
 func (s *session) dreamt(generations int) []string {
-	dir := shell.Word(s.folder.Dir())
+	dir, has := shell.Word(s.folder.Dir()), knob.FormatCount(generations)+" generations"
+	if generations == 1 {
+		has = "1 generation"
+	}
 	said := []string{
-		fmt.Sprintf("dream of %s on %s: %s generations", s.config.Method, s.config.Task, knob.FormatCount(generations)),
+		fmt.Sprintf("dream of %s on %s: %s", s.config.Method, s.config.Task, has),
 		"run folder: " + s.folder.Dir(),
 		"what was generated: pgrlab export " + dir + " --buffer syn",
 	}

@@ -133,7 +133,11 @@ func (w *workers) cancel(ctx context.Context) (said string, err error) {
 	if n, err = n+remote, errors.Join(err, e); n == 0 && err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d workers save their jobs and end: start the sweep again to go on", n), err
+	end := fmt.Sprintf("%d workers save their jobs and end", n)
+	if n == 1 {
+		end = "1 worker saves its jobs and ends"
+	}
+	return end + ": start the sweep again to go on", err
 }
 
 // requeue makes workers try again what failed, and restarts the workers on hosts that have ended.

@@ -259,8 +259,8 @@ func TestWorkersThatGetNoSignal(t *testing.T) {
 		fails bool
 	}{
 		{[]string{"bad"}, "", true},
-		{[]string{"bad", "good"}, "1 workers save their jobs and end", true},
-		{[]string{"good"}, "1 workers save their jobs and end", false},
+		{[]string{"bad", "good"}, "1 worker saves its jobs and ends", true},
+		{[]string{"good"}, "1 worker saves its jobs and ends", false},
 	} {
 		w := &workers{grid: made(t)}
 		for _, name := range c.hosts {
