@@ -101,7 +101,7 @@ func TestAFormulaOfANameIsTheFunction(t *testing.T) {
 			t.Errorf("=%s has not what %s has", name, name)
 		}
 	}
-	if named != 8 {
+	if named < 8 {
 		t.Errorf("%d functions can be named", named)
 	}
 }
