@@ -2,6 +2,7 @@ package tui
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -112,8 +113,27 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs (run with -update to accept):\n%s", path, got)
+		t.Errorf("%s differs (run with -update to accept):\n%s", path, difference(string(want), got))
 	}
+}
+
+// difference returns the lines in which two frames differ, those of want first.
+func difference(want, got string) string {
+	was, is := strings.Split(want, "\n"), strings.Split(got, "\n")
+	var out strings.Builder
+	for i := range max(len(was), len(is)) {
+		before, now := "", ""
+		if i < len(was) {
+			before = was[i]
+		}
+		if i < len(is) {
+			now = is[i]
+		}
+		if before != now {
+			fmt.Fprintf(&out, "line %d\n- %s\n+ %s\n", i+1, before, now)
+		}
+	}
+	return out.String()
 }
 
 func exact(t *testing.T, name, frame string, w, h int) {
