@@ -45,7 +45,7 @@ The screen shows what was generated: F that was asked for and that came out, how
 the data is covered, what is copied, and, with --task and for runs, the error of the
 generated outcomes by the simulator. A change of F, ω, k, the sampler's steps or the fit
 makes the next generation at once; each is kept beside the ones before. F has to be of
-transitions alone: curiosity, rnd, count, reward, or a formula of such.
+transitions alone: curiosity, rnd, count, disagreement, reward, or a formula of such.
 
 A dream is a run: it is saved in a run folder, pgrlab --resume continues it, and
 pgrlab export RUN --buffer syn writes what was generated as npz. Without an agent that
