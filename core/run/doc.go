@@ -2,6 +2,7 @@
 // configuration, the journal, the saved policy and a lock.
 //
 //	config.toml    the fully resolved configuration, as it was given
+//	config.former  hashes of what config.toml was before, as of a run that was made longer; see Folder.Reconfigure
 //	events.jsonl   the journal: one compact JSON object a line
 //	events.end     size and hash of the journal when it was last closed: shows whether its
 //	               lines were changed
