@@ -45,8 +45,11 @@ func (m *Model) readForks() {
 
 // stillOf is a replay that stands after the last event up to a step, as if it went on.
 func stillOf(config config.Config, dir string, events []event.Event, at int) (*Replay, error) {
-	if len(events) == 0 || at < events[0].Step || at > events[len(events)-1].Step {
-		return nil, fmt.Errorf("show step %d of %s: its journal does not have it", at, dir)
+	if len(events) == 0 {
+		return nil, fmt.Errorf("show step %d of %s: its journal is empty", at, dir)
+	}
+	if first, last := events[0].Step, events[len(events)-1].Step; at < first || at > last {
+		return nil, fmt.Errorf("show step %d of %s: choose one from %d to %d, which its journal has", at, dir, first, last)
 	}
 	last := events[0]
 	for _, e := range events {

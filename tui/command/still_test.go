@@ -43,7 +43,7 @@ func TestPicturesThatCannotBe(t *testing.T) {
 	}{
 		{[]string{"--size", "0x3"}, cli.StatusUsage, "want WxH columns and lines"},
 		{[]string{"--size", "wide"}, cli.StatusUsage, "want WxH columns and lines"},
-		{[]string{"--step", "30001"}, cli.StatusFailed, "its journal does not have it"},
+		{[]string{"--step", "30001"}, cli.StatusFailed, "choose one from 0 to 30000, which its journal has"},
 	} {
 		var stderr bytes.Buffer
 		status := Main(context.Background(), commandtest.Deps(), append([]string{"replay", "../../docs/demo", "--picture", path}, c.args...), strings.NewReader(""), &stderr, &stderr)
