@@ -9,11 +9,14 @@ import (
 	"pgrlab/core/run/files"
 )
 
+// nameIt says what to do where no run was found: the default, ./runs, depends on the folder of the shell.
+const nameIt = "name the run folder, or go where the run was started"
+
 // Latest returns the run folder directly below root whose journal was written last.
 func Latest(root string) (string, error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return "", fmt.Errorf("look for runs in %s: %w", root, reason(err))
+		return "", fmt.Errorf("look for runs in %s: %w: "+nameIt, root, reason(err))
 	}
 	best, at := "", time.Time{}
 	for _, e := range entries {
@@ -27,7 +30,7 @@ func Latest(root string) (string, error) {
 		}
 	}
 	if best == "" {
-		return "", fmt.Errorf("look for runs in %s: there is none", root)
+		return "", fmt.Errorf("look for runs in %s: there is none: "+nameIt, root)
 	}
 	return best, nil
 }

@@ -141,7 +141,7 @@ func TestErrorsAreOneLineWithoutRepetition(t *testing.T) {
 			t.Errorf("not writable: %v", err)
 		}
 	}
-	if _, err := Latest(file + "s"); err == nil || err.Error() != "look for runs in "+file+"s: no such file or directory" {
+	if _, err := Latest(file + "s"); err == nil || err.Error() != "look for runs in "+file+"s: no such file or directory: "+nameIt {
 		t.Errorf("latest: %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func TestWatchRefuses(t *testing.T) {
 		{[]string{"--frames", "fr.gif", "--task", "cheetah-run"}, cli.StatusUsage, "watch: --frames: write fr.gif: pictures, one PNG file for each, go into a folder: want a name without .gif"},
 		{[]string{"--frames", "fr.MP4", "--task", "cheetah-run"}, cli.StatusUsage, "watch: --frames: write fr.MP4: pictures, one PNG file for each, go into a folder: want a name without .mp4"},
 		{[]string{"--frames", "x", "--task", "cheetah-run", "--observation", "pixels"}, cli.StatusUsage, "watch: --observation pixels shows what a policy sees: give a --policy"},
-		{[]string{"--frames", "x", "--policy", "latest"}, cli.StatusUsage, "look for runs in runs: no such file or directory"},
+		{[]string{"--frames", "x", "--policy", "latest"}, cli.StatusUsage, "look for runs in runs: no such file or directory: name the run folder, or go where the run was started"},
 		{[]string{"--frames", "x", "--policy", "alive"}, cli.StatusUsage, "read policy alive/policy.bin: there is none: a run writes it when it ends, and there is no checkpoint yet: pgrlab checkpoint alive saves one"},
 		{[]string{"--frames", "x", "--policy", "none"}, cli.StatusUsage, "read policy none: there is none: a run writes it when it ends"},
 		{[]string{"--frames", "x", "--policy", "alone"}, cli.StatusUsage, "read policy alone/policy.bin: its run's config.toml must lie beside it"},
