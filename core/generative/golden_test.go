@@ -110,7 +110,7 @@ func TestGoldenFitsAndSamples(t *testing.T) {
 			golden.NearTensors(t, "average", d.served.State(), want.Average, 2e-5)
 			for i, omega := range strengths {
 				sampling.Guidance = omega
-				samples := sampled(t, d, sampling)
+				samples := generateAll(t, d, sampling, 0)
 				for k, row := range want.Samples[i] {
 					for j, v := range row {
 						golden.Near(t, "sample", float64(samples[k*shape.Width()+j]), float64(v), 2e-4)
@@ -170,22 +170,4 @@ func (d *Diffusion) goldenNoise(k GenKnobs) (prompts []float32, noise [][]float3
 		noise = append(noise, x)
 	}
 	return prompts, noise
-}
-
-// sampled are the transitions of a generation.
-func sampled(t *testing.T, d *Diffusion, k GenKnobs) (all []float32) {
-	t.Helper()
-	if err := d.StartGenerate(k, 0); err != nil {
-		t.Fatal(err)
-	}
-	for {
-		rows, done, total, err := d.GenerateSlice()
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, rows...)
-		if done == total {
-			return all
-		}
-	}
 }

@@ -86,7 +86,7 @@ func TestGoldenCuriosity(t *testing.T) {
 		golden.Near(t, "loss", got, loss, 1e-5)
 	}
 	// A batch norm takes away what the bias before it adds, so the gradient of that bias is rounding, and so is the
-	// running mean behind it. They have no biased variance: what scores read is the unbiased one.
+	// running mean after it. They have no biased variance: what scores read is the unbiased one.
 	var got []*op.Tensor
 	var theirs []golden.Tensor
 	for i, x := range m.state {

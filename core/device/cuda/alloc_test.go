@@ -47,13 +47,18 @@ func (c idle) Synchronize() error {
 	return c.Context.Synchronize()
 }
 
+// idleDevice is an emulated device that does nothing once idles is set.
+func idleDevice(t *testing.T) (dev *Device, idles *bool) {
+	machine, does := emulator.New(emulator.Options{Unchecked: true}), new(bool)
+	return deviceOf(t, func() (driver.Context, error) {
+		c, err := machine.Open(0)
+		return idle{c, does}, err
+	}, Options{}), does
+}
+
 // An action, a transition and the updates of an env step allocate nothing above the driver.
 func TestAnEnvStepDoesNotAllocate(t *testing.T) {
-	machine, does := emulator.New(emulator.Options{Unchecked: true}), false
-	dev := deviceOf(t, func() (driver.Context, error) {
-		c, err := machine.Open(0)
-		return idle{c, &does}, err
-	}, Options{})
+	dev, idles := idleDevice(t)
 	c := storied()
 	c.Critics = 3
 	s := newStory(t, c, dev, 40)
@@ -73,7 +78,7 @@ func TestAnEnvStepDoesNotAllocate(t *testing.T) {
 		s.updates += storyUpdates
 	}
 	step()
-	does = true
+	*idles = true
 	step()
 	if n := testing.AllocsPerRun(50, step); n > 0 {
 		t.Errorf("%g allocations in an env step", n)
@@ -82,11 +87,7 @@ func TestAnEnvStepDoesNotAllocate(t *testing.T) {
 
 // Nor does a program that runs beside others.
 func TestARunBesideOthersDoesNotAllocate(t *testing.T) {
-	machine, does := emulator.New(emulator.Options{Unchecked: true}), false
-	dev := deviceOf(t, func() (driver.Context, error) {
-		c, err := machine.Open(0)
-		return idle{c, &does}, err
-	}, Options{})
+	dev, idles := idleDevice(t)
 	l := newLine(t, dev)
 	run := func() {
 		if err := errors.Join(l.program.Start(1), l.program.Run(1)); err != nil {
@@ -94,7 +95,7 @@ func TestARunBesideOthersDoesNotAllocate(t *testing.T) {
 		}
 	}
 	run()
-	does = true
+	*idles = true
 	if n := testing.AllocsPerRun(50, run); n > 0 {
 		t.Errorf("%g allocations", n)
 	}

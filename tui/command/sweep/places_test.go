@@ -155,7 +155,7 @@ func TestTwoSweepsBeginOnHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := t.TempDir()
-	var pipes []*os.File // through which the first look says that it is there, and is told to go on
+	var pipes []*os.File // through which the first look says that it is there, and waits for the word to continue
 	for _, name := range []string{"there", "go"} {
 		if err := syscall.Mkfifo(filepath.Join(in, name), 0o600); err != nil {
 			t.Fatal(err)

@@ -3,7 +3,7 @@
 The agent, its augmentation and its distribution are those of https://github.com/facebookresearch/drqv2
 at c0c650b, imported from a checkout. Replaced are the sizes of the convolutions, which are constants there,
 and what it takes shifts and noise from. PyTorch is 1.13.1. Weights are ours: convolutions [ky·kx·c, out],
-layers [in, out], behind the convolutions in the order (y, x, c); theirs is (c, y, x).
+layers [in, out], after the convolutions in the order (y, x, c); theirs is (c, y, x).
 
     go test ./core/agent/drqv2 -run PyTorch -golden
     python3 core/agent/drqv2/testdata/authors.py DRQV2
