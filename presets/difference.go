@@ -114,6 +114,8 @@ var before = map[string]string{
 	"disagreement.warmup":             "500",
 	"generator.noise_share":           "0.0",
 	"generator.roll":                  "0",
+	"generator.actions":               "'data'",
+	"generator.outcomes":              "'model'",
 	"generator.noise_std":             "0.0",
 	"generator.ensemble.members":      "7",
 	"generator.ensemble.elites":       "5",

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/presets"
 	"pgrlab/tui/pane"
@@ -18,16 +19,27 @@ import (
 // While a run starts, the screen explains the loop of its method and nothing else, and what to do
 // first, at the common sizes.
 func TestStartingTellsTheLoop(t *testing.T) {
+	relabels := map[string]func(c *config.Config){
+		"vae": func(c *config.Config) { c.Generator.Actions = generative.ActionsPolicy },
+		"resample": func(c *config.Config) {
+			c.Generator.Actions, c.Generator.Outcomes = generative.ActionsPolicy, generative.OutcomesSimulator
+		},
+	}
 	for method, want := range map[string][]string{
 		"pgr-td":       {"real", "F", "scores each row by td", "generator", "asked for a high F (ω)", "synthetic", "batch", "50% synthetic"},
 		"synther":      {"real", "learns to make rows like these", "synthetic", "batch"},
 		"pgr-resample": {"real", "scores each row by curiosity", "repeats real rows", "the rows it repeats", "batch"},
 		"max":          {"real", "ensemble of a generated row", "learns what the task answers", "from real states", "that is evaluated: 50% synthetic"},
 		"sac":          {"real", "nothing is generated"},
+		"vae":          {"learns to make rows like these", "actions of the"},
+		"resample":     {"repeats real rows", "actions of the", "what the task"},
 	} {
 		c, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: method, Scale: "demo"})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if change := relabels[method]; change != nil {
+			change(&c)
 		}
 		for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}} {
 			s := newScreen(t, size.w, size.h, func(o *Options) { o.Config = c })

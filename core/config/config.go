@@ -134,7 +134,7 @@ func (c *Config) Has() (has knob.Use) {
 	if err == nil && kind.Denoises {
 		has |= knob.UseDiffusion
 	}
-	if err == nil && kind.Learns {
+	if err == nil && (kind.Learns || c.Generator.Head.Enabled()) {
 		has |= knob.UseFit
 	}
 	if err == nil && kind.RollsOut {
@@ -158,10 +158,10 @@ func (c *Config) Has() (has knob.Use) {
 // come into force as they are made, over the oldest ones, and D_syn is mixed meanwhile. It is 0 where D_syn
 // comes into force as a whole: as the configuration says, and where rows of two generations do not go
 // together, or are not the same if env steps are made between them. Those are latents, whose origin is known
-// by that of all of D_syn; rows with F of the time when they were made; rollouts of the policy; several
+// by that of all of D_syn; rows with F of the time when they were made; actions of the policy; several
 // generations; and a run that makes no env steps.
 func (c *Config) Roll() int {
-	if c.Fills() || c.Explores() || c.Dreams() || c.Generator.Generations() > 1 || c.Has()&knob.UseRollouts != 0 {
+	if c.Fills() || c.Explores() || c.Dreams() || c.Generator.Generations() > 1 || c.RollsOutPolicy() {
 		return 0
 	}
 	return c.Generator.Roll

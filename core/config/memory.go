@@ -85,6 +85,9 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 			add(g.Memory(shape.Width()), "generator.width %d with blocks %d, embedding %d, batch %d, chunk %d",
 				g.Width, g.Blocks, g.Embedding, g.Batch, g.Chunk)
 		}
+		if c.TrueOutcomes() {
+			add(Physics, "generator.outcomes %s", g.Outcomes)
+		}
 		add(g.Head.Memory(shape.Obs, shape.Act), "generator.head.kind %s with batch %d", g.Head.Kind, g.Head.Batch)
 	}
 	for _, name := range c.Functions() {

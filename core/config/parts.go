@@ -168,3 +168,19 @@ type Generator struct {
 
 // Generations is how many generations D_syn holds.
 func (g Generator) Generations() int { return max(1, g.Retain) }
+
+// Repeats says whether the generator learns nothing itself: it repeats real transitions.
+func (c *Config) Repeats() bool {
+	kind, err := generative.Find(c.Generator.Kind)
+	return c.Generates() && err == nil && !kind.Learns
+}
+
+// RollsOutPolicy says whether rows of D_syn have actions of the policy as it was when they were made.
+func (c *Config) RollsOutPolicy() bool {
+	return c.Has()&knob.UseRollouts != 0 || c.Generator.Actions == generative.ActionsPolicy
+}
+
+// TrueOutcomes says whether rows of D_syn have the outcomes that the task itself gives.
+func (c *Config) TrueOutcomes() bool {
+	return c.Generates() && c.Generator.Outcomes == generative.OutcomesSimulator
+}

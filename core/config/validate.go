@@ -66,10 +66,13 @@ func (c *Config) validateParts() error {
 		return fmt.Errorf("configuration: ratio is %g, but method %s has no generator that would make synthetic transitions: want 0, or a method with one, as %s", c.Knobs.Ratio, c.Method, MethodSynthER)
 	case !c.Prompted() && c.Knobs.Relevance != relevance.None:
 		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q, or a method pgr-…", c.Knobs.Relevance, c.Method, relevance.None)
-	case c.Generator.Head.Enabled() && c.Has()&(knob.UseGenerator|knob.UseFit) == knob.UseGenerator:
-		return fmt.Errorf("configuration: generator.kind %q learns nothing, but generator.head.kind %q would predict parts of its rows: want generator.head.kind %q and generator.vector %q%s", c.Generator.Kind, c.Generator.Head.Kind, generative.HeadNone, generative.VectorTransition, c.insteadOfKind(", or method %s"))
+	case c.Repeats() && c.Generator.Vector == generative.VectorPair:
+		return fmt.Errorf("configuration: generator.kind %q repeats whole transitions, but generator.vector is %q: want generator.head.kind %q and generator.vector %q%s", c.Generator.Kind, c.Generator.Vector, generative.HeadNone, generative.VectorTransition, c.insteadOfKind(", or method %s"))
 	case c.Generator.Vector == generative.VectorPair && c.Generator.Head.Kind != generative.HeadTransition:
 		return fmt.Errorf("configuration: generator.vector is %q, but generator.head.kind %q tells no s' of it: want head.kind %q, or vector %q", generative.VectorPair, c.Generator.Head.Kind, generative.HeadTransition, generative.VectorTransition)
+	}
+	if err := c.validateRelabels(); err != nil {
+		return fmt.Errorf("configuration: %w", err)
 	}
 	for _, name := range relevance.NamesOf(relevance.LearnsInSteps) {
 		if every := c.Relevance.Pace(name).Every; every < 0 {
@@ -93,6 +96,29 @@ func (c *Config) validateParts() error {
 	}
 	if err := c.Fits(&c.Knobs); err != nil {
 		return fmt.Errorf("configuration: %w", err)
+	}
+	return nil
+}
+
+// validateRelabels says whether the rows of the generator can get other actions or outcomes.
+func (c *Config) validateRelabels() error {
+	g := &c.Generator
+	if !c.Generates() || !g.Relabels() {
+		return nil
+	}
+	asked := fmt.Sprintf("generator.actions %q", g.Actions)
+	if g.Actions != generative.ActionsPolicy {
+		asked = fmt.Sprintf("generator.outcomes %q", g.Outcomes)
+	}
+	switch {
+	case c.Has()&knob.UseRollouts != 0:
+		return fmt.Errorf("%s: rows of generator.kind %q are steps of a policy in a model already: want actions %q and outcomes %q", asked, g.Kind, generative.ActionsData, generative.OutcomesModel)
+	case c.Fills():
+		return fmt.Errorf("%s: learner %s learns from rows of its own making, which are no states of the task: want actions %q and outcomes %q", asked, c.Agent.Learner, generative.ActionsData, generative.OutcomesModel)
+	case g.Actions == generative.ActionsPolicy && c.Dreams():
+		return fmt.Errorf("%s: there is no agent: want actions %q", asked, generative.ActionsData)
+	case g.Actions == generative.ActionsPolicy && g.Outcomes != generative.OutcomesSimulator && g.Head.Kind != generative.HeadTransition:
+		return fmt.Errorf("%s: nothing tells the outcome of another action: want generator.head.kind %q, or outcomes %q", asked, generative.HeadTransition, generative.OutcomesSimulator)
 	}
 	return nil
 }
@@ -248,6 +274,9 @@ func (c *Config) CanMake(t task.Task) error {
 	is, err := s.Traits(d)
 	if err != nil {
 		return err
+	}
+	if c.TrueOutcomes() && t.Hidden != "" {
+		return fmt.Errorf("configuration: generator.outcomes is %q, but the state does not follow from an observation of %s: %s: want %q, or another task", c.Generator.Outcomes, t.Name, t.Hidden, generative.OutcomesModel)
 	}
 	if is.NStep > t.EpisodeSteps && !t.Terminates { // before a true end a row may have fewer env steps
 		return fmt.Errorf("configuration: agent.%s.n_step is %d, but an episode of task %s has %d env steps: want at most %[4]d, or a smaller environment.action_repeat", s.Name, is.NStep, t.Name, t.EpisodeSteps)

@@ -67,6 +67,16 @@ const (
 	// angles in any case.
 	AnglesPhase = "phase"
 
+	// ActionsData leaves a as the generator makes it, which is as the data have it: chosen by all policies
+	// that the run has had. ActionsPolicy draws it from the present policy at s.
+	ActionsData   = "data"
+	ActionsPolicy = "policy"
+
+	// OutcomesModel leaves s', r and d as the generator or its heads make them. OutcomesSimulator takes
+	// them from the task, set to s and stepped by a: rows without any model error.
+	OutcomesModel     = "model"
+	OutcomesSimulator = "simulator"
+
 	// InitScratch starts every refit from fresh weights, as the papers do.
 	InitScratch = "scratch"
 	// InitPrevious starts a refit from the averaged weights of the previous one; the
@@ -109,6 +119,8 @@ type Config struct {
 	ConditionRange string `toml:"condition_range"` // "padded", "filled", "scaled" or "rank"
 	Corrector      string `toml:"corrector"`       // "conditional", "full" or "auto"
 	Init           string `toml:"init"`            // "scratch" (also if empty) or "previous"
+	Actions        string `toml:"actions"`         // "data" (also if empty) or "policy", see package relabel
+	Outcomes       string `toml:"outcomes"`        // "model" (also if empty) or "simulator", see package relabel
 
 	// Noise is added to s and s' of a part of the rows that each step of a fit learns from, as to those
 	// of the curiosity model (Wang et al. 2025, appendix).
@@ -139,6 +151,11 @@ type Config struct {
 	SNoise    float64 `toml:"-"`         // scale of the noise that churn adds
 
 	Chunk int `toml:"chunk"` // transitions denoised together; each takes two rows of a network call if guidance needs both estimates
+}
+
+// Relabels says whether rows get other actions or outcomes than the generator's.
+func (c Config) Relabels() bool {
+	return c.Actions == ActionsPolicy || c.Outcomes == OutcomesSimulator
 }
 
 // Constants are the settings that no configuration changes.
@@ -190,6 +207,8 @@ func (c Config) Validate() error {
 		{"vector", c.Vector, []string{VectorTransition, VectorPair, ""}},
 		{"angles", c.Angles, []string{AnglesRaw, AnglesPhase, ""}},
 		{"init", c.Init, []string{InitScratch, InitPrevious, ""}},
+		{"actions", c.Actions, []string{ActionsData, ActionsPolicy, ""}},
+		{"outcomes", c.Outcomes, []string{OutcomesModel, OutcomesSimulator, ""}},
 	} {
 		if !slices.Contains(choice.known, choice.value) {
 			return fmt.Errorf("generator: %s is %q, want one of %q", choice.name, choice.value, choice.known)

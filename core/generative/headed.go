@@ -22,9 +22,9 @@ type Model interface {
 	Parameters() int
 }
 
-// modelOf returns g as a Model. A Generator that is no Model has nothing to prepare and no
+// ModelOf returns g as a Model. A Generator that is no Model has nothing to prepare and no
 // weights.
-func modelOf(g Generator, chunk int) Model {
+func ModelOf(g Generator, chunk int) Model {
 	if m, is := g.(Model); is {
 		return m
 	}
@@ -95,7 +95,7 @@ func WithHeads(g Generator, h HeadConfig, deps Deps) (*Headed, error) {
 		l.turning[j] = true
 	}
 	d := &Headed{
-		Model: modelOf(g, c.Chunk), config: h, own: c, layout: l, scratch: c.Init != InitPrevious, device: deps.Device,
+		Model: ModelOf(g, c.Chunk), config: h, own: c, layout: l, scratch: c.Init != InitPrevious, device: deps.Device,
 		stream: rng.New(deps.Seed, "generator heads"), rate: op.NewTensor("heads rate", 1),
 		ranges: newRealRanges(h, l), rules: newRules(h, l, deps),
 	}
@@ -159,7 +159,10 @@ func (d *Headed) closeHeads() {
 
 // Parameters is the number of trained weights, including those of the heads.
 func (d *Headed) Parameters() int {
-	n := d.Model.Parameters()
+	return d.Model.Parameters() + d.weights()
+}
+
+func (d *Headed) weights() (n int) {
 	for _, p := range d.params() {
 		n += len(p.Data)
 	}
@@ -228,16 +231,23 @@ func (d *Headed) disturb(real Rows) {
 // FitSteps makes up to n gradient steps of the generator, and as many of its heads. If the
 // generator ends its fit early, the heads make the rest of their steps at once, because they
 // are served together and the heads' learning rate comes down at the end. The loss is the
-// generator's.
+// generator's. A generator without weights ends its fit with the heads, whose loss it is then.
 func (d *Headed) FitSteps(n int) (loss float64, done bool, err error) {
-	if err := d.headSteps(n); err != nil {
+	own, err := d.headSteps(n)
+	if err != nil {
 		return 0, false, err
+	}
+	weightless := d.Parameters() == d.weights()
+	if f := d.fit; f != nil && f.step < f.knobs.Steps && weightless {
+		return own, false, nil
 	}
 	loss, done, err = d.Model.FitSteps(n)
 	if err != nil || !done {
 		return loss, done, err
 	}
-	if err := d.headSteps(maxSteps); err != nil {
+	if weightless {
+		loss = own
+	} else if _, err := d.headSteps(maxSteps); err != nil {
 		return 0, false, err
 	}
 	for _, h := range d.heads {
@@ -252,20 +262,21 @@ func (d *Headed) FitSteps(n int) (loss float64, done bool, err error) {
 	return loss, done, nil
 }
 
-// headSteps makes up to n gradient steps of the heads.
-func (d *Headed) headSteps(n int) error {
+// headSteps makes up to n gradient steps of the heads, and returns their mean loss.
+func (d *Headed) headSteps(n int) (loss float64, err error) {
 	f := d.fit
 	if f == nil {
-		return nil
+		return 0, nil
 	}
-	for left := min(n, f.knobs.Steps-f.step); left > 0; {
-		made, err := d.headSome(f, left)
+	steps := min(n, f.knobs.Steps-f.step)
+	for left := steps; left > 0; {
+		made, sum, err := d.headSome(f, left)
 		if err != nil {
-			return fmt.Errorf("fit heads: step %d: %w", f.step, err)
+			return 0, fmt.Errorf("fit heads: step %d: %w", f.step, err)
 		}
-		left -= made
+		left, loss = left-made, loss+sum
 	}
-	return nil
+	return loss / float64(max(1, steps)), nil
 }
 
 func (d *Headed) headStep(f *headFit) error {
@@ -329,16 +340,22 @@ func (d *Headed) labelled(rows []float32, done, total int, err error) ([]float32
 	if err != nil {
 		return nil, 0, 0, err
 	}
+	return rows, done, total, d.Label(rows)
+}
+
+// Label sets s' of rows, if there is a head for it, and then their r and d, by the networks of the last
+// complete fit.
+func (d *Headed) Label(rows []float32) error {
 	piece := headRows * d.layout.row()
 	for first := 0; first < len(rows); first += piece {
 		if err := d.label(rows[first:min(first+piece, len(rows))]); err != nil {
-			return nil, 0, 0, fmt.Errorf("label generated rows: %w", err)
+			return fmt.Errorf("label generated rows: %w", err)
 		}
 	}
-	return rows, done, total, nil
+	return nil
 }
 
-// label sets s' of the rows, if there is a head for it, and then their r and d.
+// label labels up to headRows rows.
 func (d *Headed) label(rows []float32) error {
 	l, width := d.layout, d.layout.row()
 	for row := rows; len(row) > 0; row = row[width:] {

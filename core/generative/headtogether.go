@@ -46,19 +46,21 @@ func (d *Headed) dropData() error {
 	return data.Close()
 }
 
-// headSome makes some of up to n gradient steps of the heads, and returns how many.
-func (d *Headed) headSome(f *headFit, n int) (made int, err error) {
+// headSome makes some of up to n gradient steps of the heads. It returns how many, and the sum of their
+// losses.
+func (d *Headed) headSome(f *headFit, n int) (made int, loss float64, err error) {
 	if err := d.takeData(f); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if !d.data.Due(f.step, n) {
-		return 1, d.headStep(f)
+		err := d.headStep(f)
+		return 1, d.step.Loss(), err
 	}
 	o := d.data
-	made, _, err = o.Run(func(i int) uint64 {
+	made, loss, err = o.Run(func(i int) uint64 {
 		o.Own(i, d.rate)[0] = d.rateOf(f, f.step+i)
 		return occasion(f.refit, f.step+i)
 	})
 	f.step += made
-	return made, err
+	return made, loss, err
 }

@@ -395,7 +395,7 @@ func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := New(context.Background(), c, newWorld().task(), dev, folder)
+		l, err := New(context.Background(), c, worldOf(&c), dev, folder)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -412,7 +412,7 @@ func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 		if folder, err = run.Open(dir); err != nil {
 			t.Fatal(err)
 		}
-		l, said, err := Restore(context.Background(), long, newWorld().task(), dev, folder, Resumption{Config: docOf(long)})
+		l, said, err := Restore(context.Background(), long, worldOf(&c), dev, folder, Resumption{Config: docOf(long)})
 		if err != nil {
 			t.Fatal(name, said, err)
 		}

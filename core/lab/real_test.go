@@ -39,7 +39,7 @@ func runOn(t *testing.T, c config.Config, dev device.Device) (*Lab, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := New(context.Background(), c, newWorld().task(), dev, folder)
+	l, err := New(context.Background(), c, worldOf(&c), dev, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

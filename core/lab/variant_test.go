@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/task"
 	"pgrlab/core/testing/racing"
 )
 
@@ -44,6 +46,17 @@ var variants = map[string]func(c *config.Config){
 	"max":            explored,
 	"pairs": func(c *config.Config) {
 		c.Generator.Vector, c.Generator.ModelTerminals = generative.VectorPair, true
+		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
+	},
+	"new actions": func(c *config.Config) { // of generated states, with predicted outcomes
+		c.Generator.Vector, c.Generator.Actions = generative.VectorPair, generative.ActionsPolicy
+		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
+	},
+	"true outcomes": func(c *config.Config) { // of real states and new actions
+		c.Generator.Kind, c.Generator.Actions, c.Generator.Outcomes = "resample", generative.ActionsPolicy, generative.OutcomesSimulator
+	},
+	"predicted outcomes": func(c *config.Config) { // of real states and actions
+		c.Generator.Kind = "resample"
 		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
 	},
 }
@@ -80,6 +93,26 @@ func variant(method string) config.Config {
 	c.Knobs.Bonus = 0.1
 	variants[method](&c)
 	return c
+}
+
+// settableEnv can be set to a state, from which all follows.
+type settableEnv struct{ worldEnv }
+
+func (e *settableEnv) Place(obs []float32) error {
+	e.episode, e.t, e.now = 0, int(obs[1]), slices.Clone(obs)
+	return nil
+}
+
+// worldOf is the task of a run, which can be set to a state if the run asks for that.
+func worldOf(c *config.Config) task.Task {
+	world := newWorld().task()
+	if !c.TrueOutcomes() {
+		return world
+	}
+	world.New = func(seed uint64) (task.Env, error) {
+		return &settableEnv{worldEnv{w: newWorld(), seed: seed}}, nil
+	}
+	return world
 }
 
 // turns returns changes of all knobs that a run uses, spread over four env steps that are two
@@ -160,11 +193,11 @@ func TestVariantsGoOnFromEveryBorder(t *testing.T) {
 			nth = 5
 		}
 		resumeEverywhere(t, nth, func(r record) *Lab {
-			p, err := newParts(&c, newWorld().task(), dev)
+			p, err := newParts(&c, worldOf(&c), dev)
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := newLab(c, newWorld().task(), r, p, dev.Name(), clock())
+			l, err := newLab(c, worldOf(&c), r, p, dev.Name(), clock())
 			if err != nil {
 				t.Fatal(err)
 			}

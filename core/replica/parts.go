@@ -1,11 +1,14 @@
 package replica
 
 import (
+	"fmt"
+
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/experience"
 	"pgrlab/core/generative"
+	"pgrlab/core/generative/relabel"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/task"
@@ -85,18 +88,39 @@ func newGenerator(whole *config.Config, task task.Task, shape replay.Shape, poli
 		d.Policy = &sampling{policy: policy}
 	}
 	g, err := kind.New(d)
-	if err != nil || !c.Head.Enabled() {
-		return g, err
-	}
-	if whole.Environment.NoiseShare > 0 {
-		d.Directions, d.Ends = nil, nil // observations with noise do not follow the task's rules
-	}
-	headed, err := generative.WithHeads(g, c.Head, d)
 	if err != nil {
-		g.Close()
 		return nil, err
 	}
-	return headed, nil
+	var label func(rows []float32) error
+	if c.Head.Enabled() {
+		if whole.Environment.NoiseShare > 0 {
+			d.Directions, d.Ends = nil, nil // observations with noise do not follow the task's rules
+		}
+		headed, err := generative.WithHeads(g, c.Head, d)
+		if err != nil {
+			g.Close()
+			return nil, err
+		}
+		g, label = headed, headed.Label
+	}
+	if !c.Relabels() {
+		return g, nil
+	}
+	return relabel.New(g, d, label, func() (relabel.Simulator, error) { return simulator(task, seed) })
+}
+
+// simulator makes an environment of a task that can be set to states.
+func simulator(t task.Task, seed uint64) (relabel.Simulator, error) {
+	env, err := t.New(seed)
+	if err != nil {
+		return nil, err
+	}
+	placed, is := env.(relabel.Simulator)
+	if !is {
+		env.Close()
+		return nil, fmt.Errorf("%s cannot be set to a state", t.Name)
+	}
+	return placed, nil
 }
 
 // modelsOf returns the models of the dynamics that a generator of that configuration has; nil if it has

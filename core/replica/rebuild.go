@@ -9,7 +9,6 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/generative"
-	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/version"
 )
@@ -24,10 +23,10 @@ type RebuildSpec struct {
 }
 
 // Remakes says whether a D_syn of a run of c can be made again later. It cannot if D_syn holds older
-// generations, whose generators no longer exist, if the policy was rolled out, which has learned since, or
+// generations, whose generators no longer exist, if rows have actions of the policy, which has learned since, or
 // if the rows have F of that time.
 func Remakes(c *config.Config) bool {
-	return c.Generator.Generations() == 1 && c.Has()&knob.UseRollouts == 0 && !c.Explores()
+	return c.Generator.Generations() == 1 && !c.RollsOutPolicy() && !c.Explores()
 }
 
 // KeepSpec records how the generation that is about to begin is made, for checkpoints that save

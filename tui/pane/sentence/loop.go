@@ -113,7 +113,7 @@ func (p *Pane) generatorNow(s *station) {
 		}
 	}
 	switch {
-	case p.About.Config.Has()&knob.UseFit == 0:
+	case p.About.Config.Repeats():
 		s.brief = t.Dim.On("repeats")
 	case fits == 0:
 		s.brief = t.Dim.On("untrained")

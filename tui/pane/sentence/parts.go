@@ -39,7 +39,7 @@ func (p *Pane) Parts() []Part {
 		asked = []Part{{partF, "scores each row by " + f + ": is it worth learning from?"}}
 	}
 	switch {
-	case has&knob.UseFit == 0:
+	case c.Repeats():
 		made.Does, makes = "repeats real rows: the control of a generator", "the rows it repeats"
 	case has&knob.UseRollouts != 0:
 		made.Does, makes = "learns what the task answers to an action", "what the policy would meet, by that model, from real states"
@@ -49,7 +49,7 @@ func (p *Pane) Parts() []Part {
 	case has&knob.UsePrompts != 0 && f != "none":
 		made.Does = "learns to make such rows, and is asked for a high F (ω)"
 	}
-	all := append(append([]Part{real}, asked...), made, Part{partSynthetic, makes})
+	all := append(append([]Part{real}, asked...), made, Part{partSynthetic, makes + p.relabelled()})
 	if p.Dreams() {
 		return all
 	}
@@ -59,4 +59,19 @@ func (p *Pane) Parts() []Part {
 		learns = "what the agent learns from that is evaluated: "
 	}
 	return append(all, Part{partBatch, learns + format.Percent(mix) + " synthetic, the rest real"})
+}
+
+// relabelled says whose actions and outcomes generated rows have, where those are not the generator's.
+func (p *Pane) relabelled() (says string) {
+	c := &p.About.Config
+	if c.RollsOutPolicy() && c.Has()&knob.UseRollouts == 0 {
+		says = ", with actions of the present policy"
+	}
+	switch {
+	case c.TrueOutcomes():
+		says += ", and with what the task itself answers"
+	case c.Repeats() && c.Generator.Head.Enabled():
+		says += ", and with what a regression predicts"
+	}
+	return says
 }

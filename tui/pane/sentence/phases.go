@@ -102,6 +102,9 @@ func (p *Pane) fitting() string {
 	if p.About.Config.Has()&knob.UseRollouts != 0 {
 		return "Several networks learn from the real rows what the task answers to an action, so that actions can be tried without the task."
 	}
+	if p.About.Config.Repeats() {
+		return "A regression learns from the real rows what the task answers to an action."
+	}
 	text := "The generator learns what real rows look like: rows are buried in noise, and it learns to find them again."
 	if !p.Dreams() {
 		text += " The agent waits."
@@ -114,7 +117,9 @@ func (p *Pane) generating() string {
 	n := format.Count(int(p.Effective("samples").Number))
 	c := &p.About.Config
 	switch {
-	case c.Has()&knob.UseFit == 0:
+	case c.Repeats() && c.Generator.Head.Enabled():
+		return fmt.Sprintf("%s real rows are copied into the place of dreamt ones%s.", n, p.relabelled())
+	case c.Repeats():
 		return fmt.Sprintf("%s real rows are copied into the place of dreamt ones: what helps as much as dreams without dreaming?", n)
 	case c.Has()&knob.UseRollouts != 0:
 		return fmt.Sprintf("The policy acts in the learned model: %s rows of what would come of it.", n)

@@ -108,7 +108,7 @@ func (p *Pane) methodName() string {
 		return "An explorer that acts, and an exploiter that is evaluated (MAX)"
 	case c.Has()&knob.UseRollouts != 0:
 		return "Rollouts in a learned model of the task (MBPO)"
-	case c.Has()&knob.UseFit == 0:
+	case c.Repeats():
 		return "Repeated real rows"
 	case c.Prompted() && p.Effective("relevance").Text != "none":
 		return "Prioritized generative replay (PGR)"
@@ -153,7 +153,7 @@ func (p *Pane) method() string {
 	case prompted:
 		made += " of high F"
 	}
-	text := fmt.Sprintf("%s: %s%s", name, scores, made)
+	text := fmt.Sprintf("%s: %s%s%s", name, scores, made, p.relabelled())
 	if all := s.MixReal + s.MixSynthetic; all > 0 {
 		text += fmt.Sprintf(", and they are %s of what %s learns from", format.Percent(float64(s.MixSynthetic)/float64(all)), map[bool]string{false: "the agent", true: "the exploiter"}[c.Explores()])
 	}
