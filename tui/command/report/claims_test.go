@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ func TestClaimsAreWhatTheResultsGive(t *testing.T) {
 		first   = "docs/evidence/study.csv"
 		bounded = "docs/evidence/study-bounded.csv"
 		aside   = "docs/evidence/study-stopped.csv"
+		control = "docs/evidence/study-controls.csv"
 		joint   = "generator.vector=transition"
 		plain   = "guidance=1.0, top_fraction=1.0"
 	)
@@ -27,23 +29,32 @@ func TestClaimsAreWhatTheResultsGive(t *testing.T) {
 		a, b     sample
 		low, top float64 // the interval as the pages have it
 		value    float64
+		centre   func([]float64) float64
 	}{
 		{"+24 [−12, +65]", []string{"README.md", "docs/evidence/study.md", "docs/evidence/README.md"},
-			sample{"pgr-curiosity", "", []string{bounded, aside}, 40}, sample{"synther", "", []string{bounded, aside}, 40}, -12, 65, 24},
+			sample{"pgr-curiosity", "", []string{bounded, aside}, 40}, sample{"synther", "", []string{bounded, aside}, 40}, -12, 65, 24, iqm},
 		{"+39 [+0.5, +81]", []string{"README.md", "docs/evidence/study.md"},
-			sample{"pgr-curiosity", "", []string{bounded}, 30}, sample{"synther", "", []string{bounded}, 30}, 0.5, 81.4, 39},
+			sample{"pgr-curiosity", "", []string{bounded}, 30}, sample{"synther", "", []string{bounded}, 30}, 0.5, 81.4, 39, iqm},
 		{"−16 [−54, +25]", []string{"README.md", "docs/evidence/study.md"},
-			sample{"pgr-curiosity", joint, []string{first}, 30}, sample{"synther", joint, []string{first}, 30}, -54, 25, -16},
+			sample{"pgr-curiosity", joint, []string{first}, 30}, sample{"synther", joint, []string{first}, 30}, -54, 25, -16, iqm},
 		{"+7 [−64, +56]", []string{"docs/evidence/study.md"},
-			sample{"pgr-curiosity", "", []string{first}, 30}, sample{"synther", "", []string{first}, 30}, -64, 56, 7},
+			sample{"pgr-curiosity", "", []string{first}, 30}, sample{"synther", "", []string{first}, 30}, -64, 56, 7, iqm},
 		{"−12 [−115, +92]", []string{"docs/evidence/study.md"},
-			sample{"pgr-curiosity", "", []string{aside}, 10}, sample{"synther", "", []string{aside}, 10}, -115, 92, -12},
+			sample{"pgr-curiosity", "", []string{aside}, 10}, sample{"synther", "", []string{aside}, 10}, -115, 92, -12, iqm},
 		{"+18 [−12, +48]", []string{"docs/evidence/study.md"},
-			sample{"pgr-curiosity", "", []string{first, bounded, aside}, 70}, sample{"synther", "", []string{first, bounded, aside}, 70}, -12, 48, 18},
+			sample{"pgr-curiosity", "", []string{first, bounded, aside}, 70}, sample{"synther", "", []string{first, bounded, aside}, 70}, -12, 48, 18, iqm},
 		{"+44 [+11, +105]", []string{"docs/evidence/study.md", "docs/evidence/README.md"},
-			sample{"pgr-return", "", []string{bounded}, 10}, sample{"synther", "", []string{bounded}, 30}, 11, 105, 44},
+			sample{"pgr-return", "", []string{bounded}, 10}, sample{"synther", "", []string{bounded}, 30}, 11, 105, 44, iqm},
 		{"31 [−40, +103]", []string{"docs/evidence/study.md"},
-			sample{"pgr-curiosity", "", []string{bounded}, 30}, sample{"pgr-curiosity", plain, []string{bounded}, 10}, -40, 103, 31},
+			sample{"pgr-curiosity", "", []string{bounded}, 30}, sample{"pgr-curiosity", plain, []string{bounded}, 10}, -40, 103, 31, iqm},
+		{"+132 [+98, +165]", []string{"README.md", "docs/evidence/study.md"},
+			sample{"synther", "", []string{bounded, aside}, 40}, sample{"sac", "", []string{control}, 10}, 98, 165, 132, report.Mean},
+		{"+3 [−31, +40]", []string{"README.md", "docs/evidence/study.md"},
+			sample{"resample", "", []string{control}, 10}, sample{"sac", "", []string{control}, 10}, -31, 40, 3, report.Mean},
+		{"+129 [+87, +168]", []string{"docs/evidence/study.md"},
+			sample{"synther", "", []string{bounded, aside}, 40}, sample{"resample", "", []string{control}, 10}, 87, 168, 129, report.Mean},
+		{"+182 [+146, +216]", []string{"docs/evidence/study.md"},
+			sample{"pgr-curiosity", "", []string{bounded, aside}, 40}, sample{"pgr-resample", "", []string{control}, 10}, 146, 216, 182, report.Mean},
 	} {
 		for _, page := range c.pages {
 			text, err := os.ReadFile(filepath.Join("../../..", filepath.FromSlash(page)))
@@ -55,7 +66,7 @@ func TestClaimsAreWhatTheResultsGive(t *testing.T) {
 			}
 		}
 		a, b := c.a.scores(t), c.b.scores(t)
-		less := func(s [][]float64) float64 { return report.IQM(s[0]) - report.IQM(s[1]) }
+		less := func(s [][]float64) float64 { return c.centre(s[0]) - c.centre(s[1]) }
 		strata := [][]float64{a, b}
 		between := report.Bootstrap(rng.New(1, "claims"), strata, less)
 		// The ends of an interval vary by some percent of its width with the draws of the bootstrap.
@@ -65,6 +76,27 @@ func TestClaimsAreWhatTheResultsGive(t *testing.T) {
 		}
 	}
 }
+
+// The lesson on what synthetic rows are worth has the means of the controls.
+func TestTheLessonHasWhatTheResultsGive(t *testing.T) {
+	text, err := os.ReadFile("../../../presets/lessons/worth.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const control = "docs/evidence/study-controls.csv"
+	both := []string{"docs/evidence/study-bounded.csv", "docs/evidence/study-stopped.csv"}
+	for words, of := range map[string]sample{
+		"alone has %.0f (ten runs)":                {"sac", "", []string{control}, 10},
+		"drawn again in place of D_syn %.0f (ten)": {"resample", "", []string{control}, 10},
+		"and with SynthER's rows \\\n%.0f (forty)": {"synther", "", both, 40},
+	} {
+		if want := fmt.Sprintf(words, report.Mean(of.scores(t))); !strings.Contains(string(text), want) {
+			t.Errorf("the lesson lacks %q", want)
+		}
+	}
+}
+
+func iqm(all []float64) float64 { return report.IQM(all) }
 
 // sample are the whole runs of a method on cheetah-run at scale short, in files of results.
 type sample struct {
