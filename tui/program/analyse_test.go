@@ -214,7 +214,7 @@ func TestAnalyseRefits(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--set", "generator.kind=resample", "--set", "generator_steps=5"}, "makes no gradient steps"},
+		{[]string{"--set", "generator.kind=resample", "--set", "generator.head.kind=none", "--set", "generator.vector=transition", "--set", "generator_steps=5"}, "makes no gradient steps"},
 		{[]string{"--set", "generator.widht=5"}, `did you mean "generator.width"`},
 		{[]string{"--set", "guidance=1"}, "for ω --guidance"},
 		{[]string{"--set", "utd=1"}, "a refit does not use it"},

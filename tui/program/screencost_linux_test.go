@@ -244,6 +244,10 @@ func TestTheScreensShareOfTheProcessor(t *testing.T) {
 	closeScreen()
 	<-closed
 	without := profiled(t, during, "trainer")
+	// What the screen has still to end may be half of the few samples that a busy machine takes.
+	for again := 0; again < 20 && !soaking() && without["screen"] > limit/10; again++ {
+		without = profiled(t, during, "trainer")
+	}
 	cancel()
 	close(measured)
 	<-p.ended

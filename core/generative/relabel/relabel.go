@@ -24,7 +24,6 @@ import (
 type Generator struct {
 	generative.Model
 	deps  generative.Deps
-	chunk int
 	label func(rows []float32) error // sets what the heads predict; nil: there are none
 	sim   Simulator                  // nil: outcomes are the generator's
 	count count
