@@ -319,14 +319,9 @@ func (w *whatIf) simulator() (analysis.Simulator, func() error, error) {
 	if w.task.Hidden != "" {
 		return nil, nil, fmt.Errorf("the state does not follow from an observation of %s: %s", w.task.Name, w.task.Hidden)
 	}
-	env, err := w.task.New(rng.New(w.m.Seed, "what if").At(0).Uint64())
+	placed, err := replica.Simulator(w.task, rng.New(w.m.Seed, "what if").At(0).Uint64())
 	if err != nil {
 		return nil, nil, err
 	}
-	placed, ok := env.(analysis.Simulator)
-	if !ok {
-		env.Close()
-		return nil, nil, fmt.Errorf("%s cannot be set to a state", w.task.Name)
-	}
-	return placed, env.Close, nil
+	return placed, placed.Close, nil
 }

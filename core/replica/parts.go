@@ -106,11 +106,11 @@ func newGenerator(whole *config.Config, task task.Task, shape replay.Shape, poli
 	if !c.Relabels() {
 		return g, nil
 	}
-	return relabel.New(g, d, label, func() (relabel.Simulator, error) { return simulator(task, seed) })
+	return relabel.New(g, d, label, func() (relabel.Simulator, error) { return Simulator(task, seed) })
 }
 
-// simulator makes an environment of a task that can be set to states.
-func simulator(t task.Task, seed uint64) (relabel.Simulator, error) {
+// Simulator makes an environment of a task that can be set to states.
+func Simulator(t task.Task, seed uint64) (relabel.Simulator, error) {
 	env, err := t.New(seed)
 	if err != nil {
 		return nil, err
