@@ -51,15 +51,42 @@ func fixedKeys() []string {
 // Knob is the name of the knob in the assignment, if its key is a knob.
 func (a Assignment) Knob() (name string, is bool) { return strings.CutPrefix(a.Key, knobs) }
 
-// UsedBy says whether a run can use what is assigned; of a key that is no knob it is not known, and
-// taken for granted.
-func (a Assignment) UsedBy(c *config.Config) bool {
-	name, is := a.Knob()
-	if !is {
-		return true
+// UsedBy returns why a run has no use for what is assigned, as *Unused; nil: it has.
+func (a Assignment) UsedBy(c *config.Config) error {
+	if why := idle(c, a.Key); why != "" {
+		return &Unused{a.Key, why}
 	}
-	k, err := knob.Find(name)
-	return err == nil && c.Uses(k) == nil
+	return nil
+}
+
+// Unused is the error of an assignment to a key that a run has no use for.
+type Unused struct{ Key, Why string }
+
+func (u *Unused) Error() string { return strings.TrimPrefix(u.Key, knobs) + ": " + u.Why }
+
+// idle says why a run has no use for a key; "": it has, or may have after a change of its relevance function.
+func idle(c *config.Config, key string) string {
+	g := c.Generator
+	table, name, _ := strings.Cut(key, ".")
+	part, _, nested := strings.Cut(name, ".")
+	switch {
+	case table == "knobs":
+		if k, err := knob.Find(name); err == nil && c.Uses(k) != nil {
+			return "not used by " + c.Method
+		}
+	case table == "agent" && nested && part != c.Agent.Learner:
+		return "not used: agent.learner is " + c.Agent.Learner
+	case table == "pixels" && !c.Sees():
+		return "not used: the agent observes states"
+	case table != "generator" || name == "kind":
+	case !c.Generates():
+		return "not used: generator.kind is " + config.GeneratorNone
+	case nested && part != "head" && part != g.Kind:
+		return "not used: generator.kind is " + g.Kind
+	case part == "head" && nested && name != "head.kind" && !g.Head.Enabled():
+		return "not used: generator.head.kind is none"
+	}
+	return ""
 }
 
 // Set changes one key of a configuration, given by its dotted name as in config.toml: for instance

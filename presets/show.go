@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"pgrlab/core/knob"
 )
 
 // Show is the resolved choice as TOML to copy, edit and pass back with --preset FILE: every key
@@ -54,8 +52,8 @@ func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 		}
 		b.WriteString(l.text)
 		note := s.notes[l.key]
-		if idle := s.idle(l.key); idle != "" {
-			note = idle
+		if why := idle(&s.config, l.key); why != "" {
+			note = why
 		}
 		if l.key != "" && note != "" {
 			fmt.Fprintf(&b, "%*s# %s", max(2, 30-len([]rune(l.text))), "", note)
@@ -94,40 +92,14 @@ func (s *stack) absent() (tables []string, err error) {
 	return tables, nil
 }
 
-// waits says whether a table is that of a part that the run does not begin with.
+// waits says whether a table is that of a part that the run does not begin with. Those with the kinds of
+// the parts are shown always.
 func (s *stack) waits(table string) bool {
-	c := &s.config
-	if of, isLearner := strings.CutPrefix(table, "agent."); isLearner {
-		return of != c.Agent.Learner
+	if table == "generator" || table == "generator.head" {
+		return false
 	}
-	if of, isGenerator := strings.CutPrefix(table, "generator."); isGenerator {
-		return of != "head" && of != c.Generator.Kind
-	}
-	if table == "pixels" {
-		return !c.Sees()
-	}
-	_, isFunction := c.Relevance.Defaults()[table]
-	return isFunction && !slices.Contains(c.Used(), table)
-}
-
-// idle says why the run does not use the value of a key, or "".
-func (s *stack) idle(key string) string {
-	g := s.config.Generator
-	switch table, name, _ := strings.Cut(key, "."); {
-	case table == "knobs":
-		if k, err := knob.Find(name); err == nil && s.config.Uses(k) != nil {
-			return "not used by " + s.config.Method
-		}
-	case table != "generator":
-	case strings.HasPrefix(name, "head.") && name != "head.kind" && !g.Head.Enabled():
-		return "not used: generator.head.kind is none"
-	default: // of a table that an assignment has changed
-		of, _, nested := strings.Cut(name, ".")
-		if nested && of != "head" && of != g.Kind {
-			return "not used: generator.kind is " + g.Kind
-		}
-	}
-	return ""
+	_, isFunction := s.config.Relevance.Defaults()[table]
+	return idle(&s.config, table+".") != "" || isFunction && !slices.Contains(s.config.Used(), table)
 }
 
 // assign sets one value on top of all layers.

@@ -190,7 +190,7 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 		value := strings.Trim(d.To, "'")
 		name, isKnob := strings.CutPrefix(d.Key, "knobs.")
 		switch {
-		case !presets.Assignment{Key: d.Key}.UsedBy(&c): // a preset may set it for other methods
+		case presets.Assignment{Key: d.Key}.UsedBy(&c) != nil: // a preset may set it for other methods
 		case d.Key == "knobs.tv":
 			words = append(words, "--tv "+shell.Word(strings.Trim(value, `"'`)))
 		case isKnob:

@@ -127,7 +127,7 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	return c, found, r.record(&c, found)
 }
 
-// turn applies the knobs of --set and --at.
+// turn applies the knobs of --set and --at; what the run has no use for is refused.
 func (r *Flags) turn(c *config.Config) error {
 	all, err := r.assigned()
 	if err != nil {
@@ -138,6 +138,8 @@ func (r *Flags) turn(c *config.Config) error {
 			if err := turnKnob(c, name, a.Value); err != nil {
 				return fmt.Errorf("%s: %w", a.as, err)
 			}
+		} else if err := a.UsedBy(c); err != nil {
+			return fmt.Errorf("%s: %w", a.as, err)
 		}
 	}
 	if r.schedule != "" {

@@ -1,11 +1,13 @@
 package sweep
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"pgrlab/core/config"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/runflags"
@@ -87,8 +89,8 @@ func splitValues(text string) (all []string) {
 	return append(all, strings.TrimSpace(text[from:]))
 }
 
-// variants are the combinations for a method of the grid. A knob that a run with some values of keys
-// has no use for is not varied there, and a line says so; what else cannot be is found with the job.
+// variants are the combinations for a method of the grid. What a run of it has no use for is not varied
+// there, and a line says so; what else cannot be is found with the job.
 func (f *sweepFlags) variants(d cli.Deps, problem, method string, all []varied, stderr io.Writer) (variants []variant) {
 	var keys, knobs []varied
 	for _, v := range all {
@@ -98,31 +100,55 @@ func (f *sweepFlags) variants(d cli.Deps, problem, method string, all []varied, 
 			keys = append(keys, v)
 		}
 	}
-	for _, combined := range combinations(nil, keys) {
-		r := f.flags(problem, method, combined, 0)
-		plain, _, err := r.ConfigureElsewhere(d)
+	said := map[string]bool{}
+	for _, whole := range combinations(nil, keys) {
+		combined, plain, err := f.useful(d, problem, method, whole)
 		if err != nil || len(f.methods) < 2 && len(keys) == 0 {
 			variants = append(variants, combinations(combined, knobs)...)
 			continue
 		}
-		used := slices.DeleteFunc(slices.Clone(knobs), func(v varied) bool { return !v.UsedBy(&plain) })
-		variants = append(variants, combinations(combined, used)...)
-		if len(used) < len(knobs) {
-			fmt.Fprintf(stderr, "%s on %s has no use for %s: not varied there\n", strings.TrimSpace(plain.Method+" "+combined.String()), plain.Task, unused(knobs, used))
+		begun := strings.TrimSpace(plain.Method + " " + combined.String())
+		if said[begun] { // another value of a key that it has no use for
+			continue
+		}
+		said[begun] = true
+		used := slices.DeleteFunc(slices.Clone(knobs), func(v varied) bool { return v.UsedBy(&plain) != nil })
+		some := combinations(combined, used)
+		variants = append(variants, some...)
+		if idle := lacking(all, some[0]); len(idle) > 0 {
+			fmt.Fprintf(stderr, "%s on %s has no use for %s: not varied there\n", begun, plain.Task, strings.Join(idle, " and "))
 		}
 	}
 	return variants
 }
 
-// unused names the knobs that are not among the used ones.
-func unused(knobs, used []varied) string {
-	var names []string
-	for _, v := range knobs {
-		if name, _ := v.Knob(); !slices.ContainsFunc(used, func(other varied) bool { return other.Key == v.Key }) {
+// lacking names the knobs and keys to vary that a variant has no value of.
+func lacking(all []varied, v variant) (names []string) {
+	for _, one := range all {
+		if !slices.ContainsFunc(one.values, func(value string) bool { return slices.Contains(v, value) }) {
+			name, _, _ := strings.Cut(one.values[0], "=")
 			names = append(names, name)
 		}
 	}
-	return strings.Join(names, " and ")
+	return names
+}
+
+// useful returns the configuration of a combination of keys without those that it has no use for. If the
+// grid has one method, there is none without them.
+func (f *sweepFlags) useful(d cli.Deps, problem, method string, combined variant) (variant, config.Config, error) {
+	for {
+		r := f.flags(problem, method, combined, 0)
+		plain, _, err := r.ConfigureElsewhere(d)
+		var idle *presets.Unused
+		if len(f.methods) < 2 || !errors.As(err, &idle) {
+			return combined, plain, err
+		}
+		fewer := slices.DeleteFunc(slices.Clone(combined), func(v string) bool { return strings.HasPrefix(v, idle.Key+"=") })
+		if len(fewer) == len(combined) { // it is one of --set
+			return combined, plain, err
+		}
+		combined = fewer
+	}
 }
 
 // combinations are those of all values, each after the assignments of begun.

@@ -66,6 +66,12 @@ func TestEveryCombinationIsAJob(t *testing.T) {
 	if jobs, _, err = f.expand(commandtest.Deps(), &said); err != nil || len(jobs) != 2*2*(1+2) || strings.Count(said.String(), "bonus.function=none on cheetah-run has no use for bonus: not varied there\n") != 2 {
 		t.Errorf("%d jobs, %v, said %q", len(jobs), err, said.String())
 	}
+	said.Reset()
+	f.methods, f.vary = []string{"sac", "synther"}, []string{"generator.width=8,16", "guidance=1,3"}
+	if jobs, _, err = f.expand(commandtest.Deps(), &said); err != nil || len(jobs) != 2*(1+2) ||
+		!strings.HasPrefix(said.String(), "sac on cheetah-run has no use for generator.width and guidance: not varied there\n") {
+		t.Errorf("%d jobs, %v, said %q", len(jobs), err, said.String())
+	}
 	f.vary = nil
 	if jobs, docs, err = f.expand(commandtest.Deps(), &said); err != nil || len(jobs) != 4 {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
