@@ -71,6 +71,8 @@ func (p *Pane) collecting(s *event.Snapshot) string {
 		return "The run begins with the rows of its data."
 	case s.Real <= c.StartSteps && s.Updates == 0:
 		return "The agent tries actions at random. Each step is kept as a real row: where it was, what it did, what that brought, and where it came to."
+	case s.MixSynthetic > 0 && c.Repeats():
+		return fmt.Sprintf("The agent acts and learns: of the %s rows of a batch it lived through %s, and %s are real rows once more%s.", format.Count(all), format.Count(s.MixReal), format.Count(s.MixSynthetic), p.relabelled())
 	case s.Synthetic > 0 && s.MixSynthetic > 0:
 		return fmt.Sprintf("The agent acts and learns: of the %s rows of a batch it lived through %s, and a generator dreamt %s.", format.Count(all), format.Count(s.MixReal), format.Count(s.MixSynthetic))
 	case s.Synthetic > 0:
