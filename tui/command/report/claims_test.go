@@ -47,7 +47,7 @@ func TestClaimsAreWhatTheResultsGive(t *testing.T) {
 			sample{"pgr-return", "", []string{bounded}, 10}, sample{"synther", "", []string{bounded}, 30}, 11, 105, 44, iqm},
 		{"31 [−40, +103]", []string{"docs/evidence/study.md"},
 			sample{"pgr-curiosity", "", []string{bounded}, 30}, sample{"pgr-curiosity", plain, []string{bounded}, 10}, -40, 103, 31, iqm},
-		{"+132 [+98, +165]", []string{"README.md", "docs/evidence/study.md"},
+		{"+132 [+98, +165]", []string{"README.md", "docs/evidence/study.md", "docs/evidence/README.md"},
 			sample{"synther", "", []string{bounded, aside}, 40}, sample{"sac", "", []string{control}, 10}, 98, 165, 132, report.Mean},
 		{"+3 [−31, +40]", []string{"README.md", "docs/evidence/study.md"},
 			sample{"resample", "", []string{control}, 10}, sample{"sac", "", []string{control}, 10}, -31, 40, 3, report.Mean},
