@@ -96,6 +96,39 @@ func TestTheLessonHasWhatTheResultsGive(t *testing.T) {
 	}
 }
 
+// The comparisons of MBPO's protocol are those of its runs by the build that it names.
+func TestMBPOsComparisonsAreWhatTheResultsGive(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/evidence/model-based.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(task, method string) (all []float64) {
+		for _, r := range evaluations(t, "docs/evidence/model-based.csv") {
+			if r.Task == task && r.Method == method && strings.HasPrefix(r.Version, "7f8f6652") {
+				all = append(all, score(r, 16_000, 20_000))
+			}
+		}
+		if len(all) != 3 {
+			t.Fatalf("%s on %s: %d runs", method, task, len(all))
+		}
+		return all
+	}
+	sac := sample{"sac", "", []string{"docs/evidence/study-controls.csv"}, 10}
+	synther := sample{"synther", "", []string{"docs/evidence/study-bounded.csv", "docs/evidence/study-stopped.csv"}, 40}
+	mbpo, curiosity := of("cheetah-run", "mbpo"), of("cheetah-run", "mbpo-curiosity")
+	for claim, between := range map[string][2][]float64{
+		"`mbpo-curiosity` − `mbpo` | −11 ":          {curiosity, mbpo},
+		"part 8 of [the study](study.md)) | **−62 ": {mbpo, sac.scores(t)},
+		"parts 7 and 8) | **−194 ":                  {mbpo, synther.scores(t)},
+		"`mbpo-curiosity` − `mbpo` | −20 ":          {of("Hopper-v2", "mbpo-curiosity"), of("Hopper-v2", "mbpo")},
+	} {
+		less := report.Mean(between[0]) - report.Mean(between[1])
+		if !strings.HasSuffix(claim, fmt.Sprintf("−%.0f ", -less)) || !strings.Contains(string(text), claim) {
+			t.Errorf("the page has no %q, or the results have %+.1f", claim, less)
+		}
+	}
+}
+
 func iqm(all []float64) float64 { return report.IQM(all) }
 
 // sample are the whole runs of a method on cheetah-run at scale short, in files of results.
