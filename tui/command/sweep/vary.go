@@ -133,14 +133,14 @@ func lacking(all []varied, v variant) (names []string) {
 	return names
 }
 
-// useful returns the configuration of a combination of keys without those that it has no use for. If the
-// grid has one method, there is none without them.
+// useful returns the configuration of a combination of keys without those that it has no use for. What
+// a grid of one method varies alone is left to be refused.
 func (f *sweepFlags) useful(d cli.Deps, problem, method string, combined variant) (variant, config.Config, error) {
 	for {
 		r := f.flags(problem, method, combined, 0)
 		plain, _, err := r.ConfigureElsewhere(d)
 		var idle *presets.Unused
-		if len(f.methods) < 2 || !errors.As(err, &idle) {
+		if len(f.methods) < 2 && len(combined) < 2 || !errors.As(err, &idle) {
 			return combined, plain, err
 		}
 		fewer := slices.DeleteFunc(slices.Clone(combined), func(v string) bool { return strings.HasPrefix(v, idle.Key+"=") })

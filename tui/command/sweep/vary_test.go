@@ -72,7 +72,11 @@ func TestEveryCombinationIsAJob(t *testing.T) {
 		!strings.HasPrefix(said.String(), "sac on cheetah-run has no use for generator.width and guidance: not varied there\n") {
 		t.Errorf("%d jobs, %v, said %q", len(jobs), err, said.String())
 	}
-	f.vary = nil
+	f.methods, f.vary = []string{"synther"}, []string{"generator.vector=transition", "generator.head.kind=none,transition", "generator.head.lr=0.001,0.002"}
+	if jobs, _, err = f.expand(commandtest.Deps(), &said); err != nil || len(jobs) != 2*(1+2) {
+		t.Errorf("a key that one value of another has no use for: %d jobs, %v, said %q", len(jobs), err, said.String())
+	}
+	f.methods, f.vary = []string{"sac", "redq-curiosity"}, nil
 	if jobs, docs, err = f.expand(commandtest.Deps(), &said); err != nil || len(jobs) != 4 {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
