@@ -40,7 +40,7 @@ func TestTheLoopChangesWithThePhase(t *testing.T) {
 		s.contains(t, append(want, "24,000 lived through", "100,000 dreamt", "its return is 425 ± 22")...)
 	}
 	repeated := looped(t, 160, 45, knob.Collect, func(o *Options) { o.Config.Generator.Kind, o.Config.Generator.Outcomes = "resample", "simulator" })
-	repeated.contains(t, "and 128 are real rows once more, and with what the task itself answers")
+	repeated.contains(t, "and 128 are real rows once more, and with what the task itself answers", "128 copied")
 	narrow := looped(t, 80, 24, knob.Fit, nil)
 	narrow.contains(t, "● GENERATOR", "40%", "rows are buried in noise")
 }

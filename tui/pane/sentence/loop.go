@@ -143,7 +143,7 @@ func (p *Pane) syntheticNow(s *station) {
 	t, snap := p.Theme, p.Snap
 	s.name = "synthetic rows"
 	s.brief = t.Synthetic.On(format.Count(snap.Synthetic))
-	s.lines[0] = s.brief + t.Dim.On(" dreamt")
+	s.lines[0] = s.brief + t.Dim.On(" "+p.dreamt())
 	if snap.Synthetic == 0 {
 		s.brief, s.lines[0] = t.Dim.On("none yet"), t.Dim.On("none yet")
 	}
@@ -161,7 +161,7 @@ func (p *Pane) batchNow(s *station) {
 	t, snap := p.Theme, p.Snap
 	if all := snap.MixReal + snap.MixSynthetic; all > 0 {
 		s.brief = t.Real.On(format.Count(snap.MixReal)) + "+" + t.Synthetic.On(format.Count(snap.MixSynthetic))
-		s.lines[0] = t.Real.On(format.Count(snap.MixReal)+" real") + " + " + t.Synthetic.On(format.Count(snap.MixSynthetic)+" dreamt")
+		s.lines[0] = t.Real.On(format.Count(snap.MixReal)+" real") + " + " + t.Synthetic.On(format.Count(snap.MixSynthetic)+" "+p.dreamt())
 		const room = 16
 		n := (snap.MixReal*room + all/2) / all
 		s.lines[1] = t.Real.On(strings.Repeat(t.Glyphs.Full, n)) + t.Synthetic.On(strings.Repeat(t.Glyphs.Blocks[3], room-n))
@@ -313,4 +313,12 @@ func (p *Pane) strip(w int) []string {
 		words += t.Fit("  "+s.brief, each)
 	}
 	return []string{names, words}
+}
+
+// dreamt is the word for what D_syn holds.
+func (p *Pane) dreamt() string {
+	if p.About.Config.Repeats() {
+		return "copied"
+	}
+	return "dreamt"
 }

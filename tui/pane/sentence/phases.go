@@ -119,7 +119,7 @@ func (p *Pane) generating() string {
 	n := format.Count(int(p.Effective("samples").Number))
 	c := &p.About.Config
 	switch {
-	case c.Repeats() && c.Generator.Head.Enabled():
+	case c.Repeats() && p.relabelled() != "":
 		return fmt.Sprintf("%s real rows are copied into the place of dreamt ones%s.", n, p.relabelled())
 	case c.Repeats():
 		return fmt.Sprintf("%s real rows are copied into the place of dreamt ones: what helps as much as dreams without dreaming?", n)
