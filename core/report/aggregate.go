@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 )
 
@@ -8,6 +9,8 @@ import (
 type Aggregate struct {
 	Tasks []string `json:"tasks"` // the tasks on which all rows were run
 	Rows  []*Whole `json:"rows"`
+
+	Without []string `json:"without,omitempty"` // rows of which no seed has a score on a task, since all failed
 }
 
 // Whole holds the numbers of a method over several tasks.
@@ -30,14 +33,21 @@ func (r *Report) aggregate(o Options) *Aggregate {
 		task string
 		row  *Row
 	}
+	a := &Aggregate{}
 	byLabel := map[string][]place{}
 	var labels []string
 	for _, t := range r.Tasks {
 		for _, row := range t.Rows {
-			if row.Touched != "" || row.N == 0 || o.Full[t.Task] == 0 {
+			if row.Touched != "" || o.Full[t.Task] == 0 {
 				continue
 			}
 			label := row.cell.Label() + " · " + row.Scale
+			if row.N == 0 {
+				if len(row.Failed) > 0 {
+					a.Without = append(a.Without, fmt.Sprintf("%s on %s (%d failed)", label, t.Task, len(row.Failed)))
+				}
+				continue
+			}
 			if byLabel[label] == nil {
 				labels = append(labels, label)
 			}
@@ -45,7 +55,6 @@ func (r *Report) aggregate(o Options) *Aggregate {
 		}
 	}
 	labels = slices.DeleteFunc(labels, func(l string) bool { return len(byLabel[l]) < 2 })
-	a := &Aggregate{}
 	for _, t := range r.Tasks {
 		on := func(p place) bool { return p.task == t.Task }
 		if len(labels) > 0 && !slices.ContainsFunc(labels, func(l string) bool { return !slices.ContainsFunc(byLabel[l], on) }) {

@@ -46,7 +46,7 @@ func (c *Cell) Label() string {
 		label += ", " + c.Variant
 	}
 	if c.Touched != "" {
-		label += fmt.Sprintf(" · TOUCHED ×%d", strings.Count(c.Touched, " ")+1)
+		label += " · " + c.Seeds[0].Run.Badge()
 	}
 	return label
 }
@@ -203,12 +203,18 @@ func (c *Cell) put(s Seed) (said string) {
 
 // unlike says where the returns of two runs of one seed differ; "" if they do not.
 func (s Seed) unlike(other Seed) string {
+	same := func(v, w float64) bool {
+		if s.Run.rounded || other.Run.rounded {
+			return significant(v) == significant(w)
+		}
+		return v == w || math.IsNaN(v) && math.IsNaN(w)
+	}
 	at := map[int]float64{}
 	for _, p := range other.Series(Return) {
 		at[p.Step] = p.Value
 	}
 	for _, p := range s.Series(Return) {
-		if v, both := at[p.Step]; both && v != p.Value && !(math.IsNaN(v) && math.IsNaN(p.Value)) {
+		if v, both := at[p.Step]; both && !same(v, p.Value) {
 			return fmt.Sprintf("; but their returns differ at step %s, %s and %s: they are of other versions or devices, or one was changed", Count(p.Step), value(p.Value), value(v))
 		}
 	}
@@ -226,6 +232,9 @@ func resolved(dir string) string {
 	}
 	return dir
 }
+
+// reached says whether all evaluations of a seed up to a step were made.
+func (s Seed) reached(step int) bool { return last(s.Series(Return)) >= step || s.Run.Step > step }
 
 // last returns the step of the last point; 0 if there is none.
 func last(s Series) int {

@@ -146,7 +146,7 @@ func (t *Task) differences(b *bufio.Writer) {
 			}
 			return fmt.Sprintf("%s [%s, %s], p %s", signed(v.Value), signed(v.Interval.Low), signed(v.Interval.High), probability(v.Permutation))
 		})
-		fmt.Fprintf(b, "\nSeeds are unpaired; a difference takes %d of both rows (–: too few).%s%s\n", d.Statistic.takes(), d.Statistic.worth(), family(d.Comparisons))
+		fmt.Fprintf(b, "\nSeeds are unpaired; a difference takes %d of both rows (%s).%s%s\n", d.Statistic.takes(), t.lacking(), d.Statistic.worth(), family(d.Comparisons))
 		if d.Quantity == dormantQuantity && t.mixedLatents() {
 			fmt.Fprint(b, "\nIn mazes seen as rays the dormant ratio of a method with a generator is of the last layer of its trunk alone, on latents as the last refit stored them; that of others is of all layers of theirs, on present observations. Rows of the two kinds are not comparable.\n")
 		}

@@ -75,6 +75,40 @@ func texts(t *testing.T, runs []*Run, o Options) (r *Report, all string) {
 	return r, markdown + b.String()
 }
 
+// A run that failed later than the step at which runs are compared counts there as the others do, with its
+// last evaluation up to there.
+func TestARunThatFailedLaterCounts(t *testing.T) {
+	r, err := New(study(t, map[int][]run.Line{6: diverges(2841, "norm")}), Options{Step: 2500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(r.Tasks[0].Rows, func(r *Row) bool { return r.Method == "pgr" })
+	if pgr := r.Tasks[0].Rows[i]; pgr.N != 6 || len(pgr.Failed) != 0 || len(pgr.FailedLater) != 1 {
+		t.Errorf("%d seeds, failed %+v, later %+v", pgr.N, pgr.Failed, pgr.FailedLater)
+	}
+}
+
+// Over several tasks, a method that has no score on one of them is named.
+func TestMethodsWithoutAScoreAreNamed(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	o := Options{Full: map[string]float64{"a": 1000, "b": 1000, "c": 1000}}
+	for task := range o.Full {
+		for seed := range 5 {
+			runs = append(runs, journal(t, root, task, "sac", seed, []float64{1, float64(seed)}))
+			more := diverges(1500, "norm")
+			if task != "c" {
+				more = nil
+			}
+			runs = append(runs, journal(t, root, task, "pgr", seed, []float64{1, 2}[:2-len(more)/2], more...))
+		}
+	}
+	r, all := texts(t, runs, o)
+	if a := r.Aggregate; a == nil || len(a.Without) != 1 || len(a.Tasks) != 2 || !strings.Contains(all, "Left out, since no seed has a score: pgr · ") || !strings.Contains(all, " on c (5 failed)") {
+		t.Errorf("%+v\n%s", a, all)
+	}
+}
+
 // kept writes runs into a results file and reads them.
 func kept(t *testing.T, runs []*Run) []*Run {
 	t.Helper()

@@ -198,10 +198,22 @@ func (r *Report) forksLines(w io.Writer) error {
 	return nil
 }
 
-// sameOrigin says whether two rows are forks of one checkpoint, which forksOf compares.
+// sameOrigin says whether two rows have forks of one checkpoint, which forksOf compares.
 func sameOrigin(a, b *Row) bool {
-	o := a.cell.Seeds[0].Run.origin()
-	return o != "" && o == b.cell.Seeds[0].Run.origin()
+	return slices.ContainsFunc(a.cell.Seeds, func(s Seed) bool {
+		o := s.Run.origin()
+		return o != "" && slices.ContainsFunc(b.cell.Seeds, func(s Seed) bool { return s.Run.origin() == o })
+	})
+}
+
+// lacking says why tables of pairs of rows have no number in some places.
+func (t *Task) lacking() string {
+	for i, a := range t.Rows {
+		if slices.ContainsFunc(t.Rows[:i], func(b *Row) bool { return sameOrigin(a, b) }) {
+			return "–: too few, or forks of one checkpoint, which are no independent seeds"
+		}
+	}
+	return "–: too few"
 }
 
 // past returns the last evaluation up to which two seeds are one run, of which at least one was

@@ -164,3 +164,40 @@ func TestForksOfOneCheckpointAreCompared(t *testing.T) {
 		t.Errorf("all are done: %+v", f)
 	}
 }
+
+// Forks of the checkpoints of two runs are not pooled as independent seeds, whichever seeds they have, and
+// the report says why.
+func TestForksOfTwoRunsAreNotPooled(t *testing.T) {
+	var runs []*Run
+	for parent, changed := range [][]bool{{false, false, true, true}, {true, true, false, false}} { // with seeds 1–4 and 2–5
+		for i, c := range changed {
+			to := 1.0
+			if c {
+				to = 3
+			}
+			r := journal(t, t.TempDir(), "t", "pgr", parent, []float64{1, 2}, forked(2000, "2000", string(rune('a'+parent))), atOnce(2000, "guidance", to), at(3000, float64(i)))
+			r.Begun(uint64(parent + 1 + i))
+			runs = append(runs, r)
+		}
+	}
+	r, err := New(runs, Options{Step: 3000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Tasks[0].Better[0][1] != nil || len(r.Tasks[0].Differences) > 0 {
+		t.Error("forks of common checkpoints are pooled")
+	}
+	var b strings.Builder
+	if err := r.Markdown(&b); err != nil || !strings.Contains(b.String(), "(–: too few, or forks of one checkpoint") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// A formula is one change, with as many spaces as it has.
+func TestAFormulaIsOneChange(t *testing.T) {
+	r := journal(t, t.TempDir(), "t", "pgr", 1, []float64{1, 2}, knob(1500, "relevance", "=0.7 * rank(td) + 0.3 * rank(curiosity)", "ana"))
+	cells, _ := Cells([]*Run{r}, nil)
+	if got := cells[0].Label(); got != "pgr · TOUCHED ×1" {
+		t.Error(got)
+	}
+}

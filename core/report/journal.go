@@ -88,6 +88,7 @@ type Run struct {
 	Frames                int    // frames of the task in an env step, for a learner that sees frames; else 0
 	WallS                 float64
 	Done                  bool
+	rounded               bool   // its numbers have six significant digits: it is of a results file
 	Twice                 string // which of its rows in a results file do not count; "": all do
 	Standing              string // the state of a run that has not ended, for people; "": not known
 	Failed                string // why the run failed, at Step; "": it did not

@@ -246,7 +246,7 @@ func (t *Task) matrix(b *bufio.Writer) {
 			return fmt.Sprintf("%.2f [%.2f, %.2f], p %s", p.P, p.Interval.Low, p.Interval.High, probability(*p.Permutation))
 		}
 	})
-	fmt.Fprintf(b, "\nIt takes %d seeds of both, and %d for a 95 %% interval, that of Newcombe (2006) (–: too few).%s\n", MinPairs, MinSeeds, family(t.Comparisons))
+	fmt.Fprintf(b, "\nIt takes %d seeds of both, and %d for a 95 %% interval, that of Newcombe (2006) (%s).%s\n", MinPairs, MinSeeds, t.lacking(), family(t.Comparisons))
 }
 
 func (a *Aggregate) markdown(b *bufio.Writer) {
@@ -270,6 +270,9 @@ func (a *Aggregate) markdown(b *bufio.Writer) {
 			iqm = fmt.Sprintf("%.3f [%.3f, %.3f]", *w.IQM, w.IQMIn.Low, w.IQMIn.High)
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", w.Label, mean, iqm, strings.Join(n, ", "))
+	}
+	if len(a.Without) > 0 {
+		fmt.Fprintf(b, "\nLeft out, since no seed has a score: %s. That flatters these rows.\n", strings.Join(a.Without, ", "))
 	}
 }
 

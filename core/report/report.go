@@ -199,7 +199,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	for _, c := range cells {
 		for _, s := range c.Seeds {
 			series := s.Series(Return)
-			if v, ok := t.score(series); ok && finite(v) && last(series) >= t.Step {
+			if v, ok := t.score(series); ok && finite(v) && s.reached(t.Step) {
 				t.From = max(t.From, first(series))
 			}
 		}
@@ -234,7 +234,7 @@ func (t *Task) noneAtStep(cells []*Cell) error {
 	begin := math.MaxInt
 	for _, c := range cells {
 		for _, s := range c.Seeds {
-			if series := s.Series(Return); last(series) >= t.Step {
+			if series := s.Series(Return); len(series) > 0 && s.reached(t.Step) {
 				begin = min(begin, first(series))
 			}
 		}
@@ -263,10 +263,10 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		series := s.Series(Return)
 		value, ok := t.score(series)
 		switch {
-		case last(series) < t.Step && s.Run.Failed != "":
+		case !s.reached(t.Step) && s.Run.Failed != "":
 			r.fail(s, s.failure())
 			continue
-		case last(series) < t.Step:
+		case !s.reached(t.Step):
 			r.Missing++
 			continue
 		case !ok:
@@ -286,7 +286,7 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		}
 		r.Seeds = append(r.Seeds, s.Seed)
 		r.Points = append(r.Points, value)
-		if area, ok := series.Area(t.From, t.Step); ok {
+		if area, ok := series.Area(t.From, t.Step); ok && last(series) >= t.Step {
 			r.Area.add(area)
 		}
 		r.Dirs = append(r.Dirs, s.Run.Dir)

@@ -54,7 +54,7 @@ func (r *Run) resultRows(quantities, further []string) [][]string {
 			text := ""
 			for _, p := range series[name] {
 				if p.Step == step && (name == Return || !math.IsNaN(p.Value)) { // see Seed.Series
-					text = strconv.FormatFloat(p.Value, 'g', 6, 64)
+					text = significant(p.Value)
 				}
 			}
 			row = append(row, text)
@@ -81,3 +81,6 @@ func (r *Run) failedText() string {
 	}
 	return r.Failed
 }
+
+// significant is a number as results files have it.
+func significant(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -469,3 +469,12 @@ func FuzzReadResults(f *testing.F) {
 		}
 	})
 }
+
+// A run and its own rows in a results file, which have six digits, do not differ.
+func TestARunAndItsRowsInAFileDoNotDiffer(t *testing.T) {
+	r := journal(t, t.TempDir(), "t", "pgr", 1, []float64{1.3942607630660078, 14.144327}, run.Line{Type: "done", Step: 2000, Member: run.NoMember})
+	r.Fingerprint, r.Steps = "f", 2000
+	if _, notes := Cells(append([]*Run{r}, kept(t, []*Run{r})...), nil); len(notes) != 1 || strings.Contains(notes[0], "differ") {
+		t.Errorf("%q", notes)
+	}
+}

@@ -80,7 +80,8 @@ func savePolicy(t *testing.T, path string) {
 
 // Only returns of the control suite are parts of 1,000.
 func TestFullMarks(t *testing.T) {
-	full := fullMarks([]*report.Run{{Task: "cheetah-run"}, {Task: "Hopper-v2"}, {Task: "maze-sparse"}, {Task: "maze-very-sparse"}})
+	full := fullMarks([]*report.Run{{Task: "cheetah-run"}, {Task: "Hopper-v2"}, {Task: "maze-sparse"}, {Task: "maze-very-sparse"},
+		{Task: "gym:Pendulum-v1"}, {Task: "file:pole"}, {Task: "env:python3 a.py"}})
 	if !maps.Equal(full, map[string]float64{"cheetah-run": 1000}) {
 		t.Errorf("%v", full)
 	}

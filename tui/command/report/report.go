@@ -178,11 +178,11 @@ func reported(runs []*report.Run) []report.Reported {
 }
 
 // fullMarks are the upper bounds on the returns of the control suite: 1,000 steps with a reward of
-// at most 1. Gym's tasks and the mazes have none.
+// at most 1. Gym's tasks, the mazes and tasks of files or of other programs have none.
 func fullMarks(runs []*report.Run) map[string]float64 {
 	full := map[string]float64{}
 	for _, r := range runs {
-		if !strings.HasSuffix(r.Task, "-v2") && !strings.HasPrefix(r.Task, "maze-") {
+		if !strings.HasSuffix(r.Task, "-v2") && !strings.HasPrefix(r.Task, "maze-") && !strings.Contains(r.Task, ":") {
 			full[r.Task] = 1000
 		}
 	}
