@@ -70,6 +70,10 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"synther", func(c *config.Config) { c.Generator.Outcomes = "true" }, `outcomes is "true"`, `"simulator"`},
 		{"resample", func(c *config.Config) { c.Generator.Actions = "policy" }, "the outcome of another action", `outcomes "simulator"`},
 		{"mbpo", func(c *config.Config) { c.Generator.Outcomes = "simulator" }, "steps of a policy in a model already", `outcomes "model"`},
+		{"mbpo", func(c *config.Config) { c.Generator.Head.Kind = "transition" }, "predicts s' and r itself", `head.kind "none"`},
+		{"synther", func(c *config.Config) {
+			c.Generator.Kind, c.Generator.Vector, c.Generator.Head.Kind = "ensemble", "pair", "transition"
+		}, "predicts s' and r itself", `vector "transition"`},
 		{"pgr-curiosity", func(c *config.Config) { c.Generator.SkipReward = true }, "skip_reward", `"standard" only`},
 		{"pgr-td", func(c *config.Config) { c.Generator.Width = 101 }, "width is 101", "even number"},
 		{"pgr-td", func(c *config.Config) { c.Generator.Terminals = "soft" }, `terminals is "soft"`, `"raw"`},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 )
 
 func TestSet(t *testing.T) {
@@ -137,6 +138,34 @@ func TestPresetsAtScalePaperSayThatThereIsNoWholeRun(t *testing.T) {
 		}
 		if c.Scale == "paper" && !regexp.MustCompile(`(?m)^scale = 'paper' +# there is no whole run`).Match(doc) {
 			t.Errorf("%s does not say that there is no whole run of it", p.Name)
+		}
+	}
+}
+
+// The buffer of every preset has room for the generations that D_syn holds, also for the largest of its
+// schedule.
+func TestTheBufferHoldsAllGenerations(t *testing.T) {
+	for _, p := range Presets() {
+		c, err := Resolve(Choice{Preset: p.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := c.Knobs.Samples
+		for _, text := range c.Schedule {
+			s, err := knob.ParseScheduled(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Knob == "samples" {
+				n, err := knob.ParseCount(s.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				most = max(most, n)
+			}
+		}
+		if c.Generates() && c.Generator.Generations()*most > c.Buffer {
+			t.Errorf("%s: %d generations of %d rows, and a buffer of %d", p.Name, c.Generator.Generations(), most, c.Buffer)
 		}
 	}
 }

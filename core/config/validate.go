@@ -68,6 +68,8 @@ func (c *Config) validateParts() error {
 		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q, or a method pgr-…", c.Knobs.Relevance, c.Method, relevance.None)
 	case c.Repeats() && c.Generator.Vector == generative.VectorPair:
 		return fmt.Errorf("configuration: generator.kind %q repeats whole transitions, but generator.vector is %q: want generator.head.kind %q and generator.vector %q%s", c.Generator.Kind, c.Generator.Vector, generative.HeadNone, generative.VectorTransition, c.insteadOfKind(", or method %s"))
+	case c.Has()&knob.UseRollouts != 0 && (c.Generator.Head.Enabled() || c.Generator.Vector == generative.VectorPair):
+		return fmt.Errorf("configuration: generator.kind %q predicts s' and r itself, but generator.head.kind is %q and generator.vector %q: want generator.head.kind %q and generator.vector %q", c.Generator.Kind, c.Generator.Head.Kind, c.Generator.Vector, generative.HeadNone, generative.VectorTransition)
 	case c.Generator.Vector == generative.VectorPair && c.Generator.Head.Kind != generative.HeadTransition:
 		return fmt.Errorf("configuration: generator.vector is %q, but generator.head.kind %q tells no s' of it: want head.kind %q, or vector %q", generative.VectorPair, c.Generator.Head.Kind, generative.HeadTransition, generative.VectorTransition)
 	}
@@ -145,6 +147,8 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("learner %s makes no env steps, and method %s has no generator: there is nothing to do: want a method with a generator, as %s", s.Name, c.Method, MethodSynthER)
 	case s.Explores && !c.Prompted():
 		return fmt.Errorf("learner %s explores for F of generated rows, and method %s has none: want a generator with generator.conditional true, as method %s has", s.Name, c.Method, MethodMAX)
+	case s.Explores && c.Data.Pinned():
+		return fmt.Errorf("data.mode is %q, but learner %s has an agent of its own that explores, which learns from generated rows alone: want data.mode %q", DataPinned, s.Name, DataSeed)
 	case s.Explores && c.Bonus.Given():
 		return fmt.Errorf("bonus.function is %q, but learner %s has an agent of its own that explores: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	case !s.Batches && c.Replay.Prioritized():

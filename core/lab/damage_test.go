@@ -382,3 +382,25 @@ func TestAForeignAndANewerCheckpoint(t *testing.T) {
 		t.Error("the foreign checkpoint is gone: ", err)
 	}
 }
+
+// A later checkpoint that cannot be used is set aside where a run goes on from an earlier one.
+func TestCheckpointsThatArePassedAreSetAside(t *testing.T) {
+	c, dir := newWorld().config(), filepath.Join(t.TempDir(), "run")
+	diskRun(t, c, dir, 38)
+	found, err := run.Checkpoints(dir)
+	if err == nil {
+		err = os.Truncate(filepath.Join(dir, run.JournalName), found[0].Journal.Size-1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, _, err := restored(t, c, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Snapshot().Position.String()
+	l.Close()
+	if now, err := run.Checkpoints(dir); err != nil || at == found[0].Position || now[0].Position != at {
+		t.Errorf("the latest checkpoint is that at %s, and the run goes on from %s, %v", now[0].Position, at, err)
+	}
+}

@@ -50,7 +50,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	}
 	x.checkpoints.path, x.checkpoints.saved = done.Path, x.position
 	x.checkpoints.totals = w.Totals()
-	if how.At != nil || r.ended {
+	if how.At != nil || r.ended || r.passed {
 		aside, err := r.folder.SetAside(done.Path)
 		if err != nil {
 			return err

@@ -110,3 +110,12 @@ func TestExplorersAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// What only explores learns from generated rows: recorded data that is pinned beside them would keep it
+// from learning, and is refused.
+func TestAnExplorerHasNoPinnedData(t *testing.T) {
+	c := withRows(t, variant("max"), config.DataPinned, recordedRows(t))
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "data.mode") {
+		t.Errorf("pinned data beside an explorer: %v", err)
+	}
+}

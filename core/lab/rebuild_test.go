@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/core/testing/racing"
@@ -75,6 +77,74 @@ func TestALeanRunGoesOn(t *testing.T) {
 				t.Errorf("from %s the journal is\n%s\nwant\n%s", at, got, undisturbed.canonical(t))
 			}
 		}
+	}
+}
+
+// pairsGenerator makes two calls in a slice, as a device that runs sequences does, and rows with each.
+type pairsGenerator struct {
+	worldGenerator
+	made int
+}
+
+func (g *pairsGenerator) CallsMade() int { return g.made }
+
+func (g *pairsGenerator) GenerateSlice() (rows []float32, done, total int, err error) {
+	for g.made = 0; g.made < 2; g.made++ {
+		if _, done, total, err = g.worldGenerator.GenerateSlice(); err != nil {
+			return nil, 0, 0, err
+		}
+		for i := range 2 * g.w.shape().Width() {
+			rows = append(rows, float32(blend(g.seed, float64(g.calls), float64(i))))
+		}
+	}
+	return rows, done, total, nil
+}
+
+// Where a slice is several calls, as many are made again as had been made.
+func TestALeanRunGoesOnBetweenSequences(t *testing.T) {
+	c := newWorld().config()
+	c.Steps, c.Knobs.SamplerSteps, c.Knobs.Samples = 61, 6, 12
+	partsOf := func(w *world) parts {
+		p := w.parts()
+		p.Generator = func(agent.Policy, uint64) (generative.Generator, error) {
+			return &pairsGenerator{worldGenerator: worldGenerator{w: w}}, nil
+		}
+		return p
+	}
+	begin := func(dir string) *Lab {
+		folder, err := run.Create(dir, []byte("seed = 7\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld()
+		l, err := newLab(c, w.task(), folder, partsOf(w), "cpu test, 2 threads", clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "run")
+	if err := begin(whole).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	leanRun(t, begin(dir), knob.At(40, knob.Generate, 2))
+	folder, err := run.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld()
+	l, _, err := restore(c, w.task(), folder, partsOf(w), "cpu test, 2 threads", clock(), Resumption{Saving: Saving{Every: time.Hour}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := l.x.first().Synthesis.Fresh.Total(); n != 4 {
+		t.Errorf("%d rows of the generation are made again, want 4", n)
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := journalOf(t, dir), journalOf(t, whole); got != want {
+		t.Errorf("the journal is\n%s\nwant\n%s", got, want)
 	}
 }
 

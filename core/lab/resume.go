@@ -98,6 +98,7 @@ type resuming struct {
 	blank  func() (*Lab, error) // makes one for a checkpoint
 	from   run.Header           // the checkpoint in use; zero: the run goes on from its beginning
 	ended  bool                 // some checkpoints contain what only the end of a shorter run has
+	passed bool                 // a later checkpoint of this run cannot be used
 	said   []string
 }
 
@@ -152,6 +153,7 @@ func (r *resuming) newest(found []run.Found) (*Lab, error) {
 			return l, nil
 		}
 		r.say("checkpoint %s cannot be used: %s", filepath.Base(f.Path), err)
+		r.passed = r.passed || f.Err == nil && !errors.Is(err, run.ErrOtherConfig)
 		if latest == nil {
 			latest = err
 		}

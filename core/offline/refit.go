@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
@@ -44,6 +45,7 @@ type RefitRequest struct {
 // checkpoints and writes nothing. If ctx ends, the error wraps its cause.
 func Refit(ctx context.Context, saved []Run, task task.Task, dev device.Device, r RefitRequest, found func(*inspect.Refitted) error) error {
 	var gen generative.Generator
+	policy := &present{}
 	defer func() {
 		if gen != nil {
 			gen.Close()
@@ -57,8 +59,9 @@ func Refit(ctx context.Context, saved []Run, task task.Task, dev device.Device, 
 		if err != nil {
 			return err
 		}
+		policy.Policy = o.m.Rolled()
 		if gen == nil {
-			gen, err = o.parts.Generator(o.m.Rolled(), o.m.Seed)
+			gen, err = o.parts.Generator(policy, o.m.Seed)
 		}
 		var one *inspect.Refitted
 		if err == nil {
@@ -78,6 +81,9 @@ func Refit(ctx context.Context, saved []Run, task task.Task, dev device.Device, 
 	}
 	return nil
 }
+
+// present is the policy of the run to which the generator is fitted.
+type present struct{ agent.Policy }
 
 // offline is a refit of a saved run under way.
 type offline struct {

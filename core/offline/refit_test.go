@@ -11,6 +11,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/lab"
 	"pgrlab/core/offline"
@@ -22,8 +23,14 @@ import (
 // offlineRun returns a saved run of real parts, and a task that can be set to a state.
 func offlineRun(t *testing.T) (s offline.Run, world task.Task) {
 	t.Helper()
+	return offlineRunOf(t, 60)
+}
+
+// offlineRunOf is offlineRun for as many env steps.
+func offlineRunOf(t *testing.T, steps int) (s offline.Run, world task.Task) {
+	t.Helper()
 	c := tiny.Config()
-	c.Steps = 60
+	c.Steps = steps
 	world = tiny.Task()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
@@ -120,6 +127,25 @@ func TestRefitsOfflineInARow(t *testing.T) {
 	scratch, previous := losses("scratch"), losses("previous")
 	if scratch[0] != previous[0] || scratch[1] == previous[1] {
 		t.Errorf("losses from scratch %v, from the one before %v", scratch, previous)
+	}
+}
+
+// Each refit generates with the policy of its own run, also if there is one generator for all.
+func TestRefitsOfflineHaveTheirOwnPolicies(t *testing.T) {
+	early, task := offlineRunOf(t, 40)
+	late, _ := offlineRun(t)
+	r := refitOf(late.Config)
+	r.Guidances, r.Generator.Init = []float64{0}, "scratch"
+	r.Generator.Actions, r.Generator.Outcomes = generative.ActionsPolicy, generative.OutcomesSimulator
+	second := func(first offline.Run) string {
+		found, err := refitted(t, context.Background(), []offline.Run{first, late}, task, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asText(t, found[1].Made)
+	}
+	if a, b := second(early), second(late); a != b {
+		t.Errorf("after another run\n%s\nafter itself\n%s", a, b)
 	}
 }
 

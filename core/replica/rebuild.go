@@ -110,11 +110,12 @@ func (o *Synthesis) follow(s *RebuildSpec, ring *replay.Ring, calls int) error {
 	if err := g.StartGenerate(s.Knobs, s.Occasion); err != nil {
 		return err
 	}
-	for n := 0; n != calls; n++ {
+	for made := 0; calls < 0 || made < calls; {
 		rows, done, total, err := g.GenerateSlice()
 		if err != nil {
 			return err
 		}
+		made += generative.CallsMade(g) // several in a slice on a device that makes them together
 		ring.AddRows(rows)
 		if done == total {
 			return nil

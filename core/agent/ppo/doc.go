@@ -57,7 +57,7 @@
 // of D_real (Settings.DreamtReward). With π_old and V_old, the heads as they were when the
 // iteration began,
 //
-//	y = r + γV_old(z′), A = y − V_old(z), ρ = π(a|z)/π_old(a|z)
+//	y = r + γ(1−d)V_old(z′), A = y − V_old(z), ρ = π(a|z)/π_old(a|z)
 //
 // and the losses above are means over both kinds of rows, A standardised in each kind separately.
 // z is given, so that synthetic rows move the heads and not the trunk. With Settings.Synthetic

@@ -96,7 +96,7 @@ func (x *Agent) syntheticOf(mix replay.Mix) int {
 
 // dream draws the synthetic rows of a step and judges them:
 //
-//	y = r + γV_old(z′), A = y − V_old(z), standardised among them, ρ = π/π_old.
+//	y = r + γ(1−d)V_old(z′), A = y − V_old(z), standardised among them, ρ = π/π_old.
 func (x *Agent) dream(l *learning, w *agent.Work, clip float64) error {
 	d := l.dreamt
 	if d == nil {
@@ -113,7 +113,7 @@ func (x *Agent) dream(l *learning, w *agent.Work, clip float64) error {
 	copy(d.into.in, d.z)
 	copy(d.into.action, b.Act)
 	for i, reward := range b.Reward {
-		y := c.RewardScale*float64(reward) + c.Gamma*float64(d.next[i])
+		y := c.RewardScale*float64(reward) + c.Gamma*(1-float64(b.Done[i]))*float64(d.next[i])
 		d.into.ret[i] = float32(y)
 		if d.into.old != nil {
 			d.into.old[i] = d.v[i]

@@ -17,7 +17,7 @@ import (
 )
 
 // Latent is an Agent that learns beside a generator. It keeps the transitions of its last
-// iterations and builds D_real from them before each refit, as rows [z, a, r, z′, 0], where z is
+// iterations and builds D_real from them before each refit, as rows [z, a, r, z′, d], where z is
 // the trunk's output for s at that moment.
 type Latent struct {
 	*Agent
@@ -120,7 +120,10 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	}
 	l.watch(rows, z, done, total)
 	for i, row := range rows {
-		w.Source.Real.Add(replay.Transition{Obs: z[i*h : (i+1)*h], Act: row.Action, Reward: row.Observed, Next: next[i*h : (i+1)*h], Note: row.Note})
+		w.Source.Real.Add(replay.Transition{
+			Obs: z[i*h : (i+1)*h], Act: row.Action, Reward: row.Observed, Next: next[i*h : (i+1)*h],
+			Done: row.End == experience.Terminated, Note: row.Note,
+		})
 	}
 	return len(rows), nil, nil
 }

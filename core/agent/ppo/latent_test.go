@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -35,6 +36,9 @@ func dreamtRows(c Config, n int) *replay.Ring {
 	ring := replay.NewRing(shape, n)
 	numbers := make([]float32, n*shape.Width())
 	rng.New(7, "dreams").FillNormal(numbers, 0, 0)
+	for i := range n {
+		numbers[(i+1)*shape.Width()-1] = float32(i % 2) // d
+	}
 	ring.AddRows(numbers)
 	return ring
 }
@@ -234,7 +238,7 @@ func judgedByTheOldHeads(t *testing.T, c Config) {
 			t.Errorf("row %d has a reward of %v", i, r)
 		}
 		ones += int(r)
-		if want := float64(r) + c.Gamma*after; math.Abs(float64(d.into.ret[i])-want) > 1e-5 {
+		if want := float64(r) + c.Gamma*(1-float64(d.columns.Done[i]))*after; math.Abs(float64(d.into.ret[i])-want) > 1e-5 {
 			t.Errorf("row %d: target %v, want %v", i, d.into.ret[i], want)
 		}
 		if math.Abs(float64(d.into.old[i])-v) > 1e-5 {
@@ -330,7 +334,7 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 		}
 		return in
 	}
-	kept := 0
+	kept, ends := 0, 0
 	for i := range total {
 		from, err := l.chosen.Row(i)
 		if err != nil {
@@ -346,15 +350,18 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 				t.Fatalf("row %d is %v and %v, want %v and %v", i, row[:h], row[h+a+1:], z, next)
 			}
 		}
-		if !slices.Equal(row[h:h+a], from.Action) || row[h+a] != from.Observed || row[2*h+a+1] != 0 {
+		if !slices.Equal(row[h:h+a], from.Action) || row[h+a] != from.Observed || (row[2*h+a+1] == 1) != (from.End == experience.Terminated) {
 			t.Errorf("row %d has action and reward %v, end %v", i, row[h:h+a+1], row[2*h+a+1])
+		}
+		if from.End == experience.Terminated {
+			ends++
 		}
 		if i < 5 && from.Observed == 1 {
 			kept++
 		}
 	}
-	if kept != 5 {
-		t.Errorf("%d of the first rows have a reward", kept)
+	if kept != 5 || ends == 0 {
+		t.Errorf("%d of the first rows have a reward, %d rows are ends", kept, ends)
 	}
 }
 
