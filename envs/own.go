@@ -34,6 +34,9 @@ type Behaviour interface {
 	Start(r *rand.Rand) error
 	// Depart is called before every control step, and when an episode has begun.
 	Depart()
+	// Earlier are the arrays that Depart fills, which belong to a saved state: what formulas know of the
+	// step before may be something that a restored state lacks, as accelerations.
+	Earlier() [][]float64
 	// Observe writes the observation and Reward judges the control step that led to it. Their
 	// numbers are finite if there is no error.
 	Observe(obs []float64) error
@@ -78,11 +81,12 @@ type ownTask struct {
 	Behaviour
 	settle int
 	began  bool // the episode has begun, and nothing was observed
+	kept   bool // what Depart would keep is there already, saved or loaded
 	failed error
 }
 
 func (t *ownTask) start(r *rand.Rand) error {
-	t.began, t.failed = true, nil
+	t.began, t.kept, t.failed = true, false, nil
 	if err := t.Start(r); err != nil || t.settle == 0 {
 		return err
 	}
@@ -92,7 +96,17 @@ func (t *ownTask) start(r *rand.Rand) error {
 	return t.SetTime(0)
 }
 
-func (t *ownTask) depart() { t.Depart() }
+func (t *ownTask) depart() {
+	if !t.kept {
+		t.Depart()
+	}
+	t.kept = false
+}
+
+func (t *ownTask) earlier() [][]float64 { return t.Earlier() }
+
+// keptEarlier says that earlier has what the next depart would fill it with.
+func (t *ownTask) keptEarlier() { t.kept = true }
 
 func (t *ownTask) observe(obs []float64) {
 	if t.began {

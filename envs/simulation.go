@@ -115,12 +115,16 @@ func (s *simulation) act(action []float64) (float64, error) {
 			return 0, fmt.Errorf("action %d is %v: want a number from -1 to 1", i, a)
 		}
 	}
+	s.depart() // before the controls are written: formulas may ask for those of the step before
 	for i, a := range action {
 		c := s.body.controls[i]
 		s.body.Ctrl[i] = c.low + (c.high-c.low)*(min(max(a, -1), 1)+1)/2
 	}
 	sum := 0.0
-	for range s.task.options.repeat() {
+	for k := range s.task.options.repeat() {
+		if k > 0 {
+			s.depart()
+		}
 		reward, err := s.control()
 		if err != nil {
 			s.over = true
@@ -133,12 +137,16 @@ func (s *simulation) act(action []float64) (float64, error) {
 	return sum, nil
 }
 
-// control makes one control step. If the simulation diverges, the last valid observation
-// stays.
-func (s *simulation) control() (float64, error) {
+// depart is called at the beginning of a control step.
+func (s *simulation) depart() {
 	if t, ok := s.behaviour.(traveller); ok {
 		t.depart()
 	}
+}
+
+// control makes one control step. If the simulation diverges, the last valid observation
+// stays.
+func (s *simulation) control() (float64, error) {
 	if err := s.body.step(s.task.substeps); err != nil {
 		return 0, err
 	}

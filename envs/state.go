@@ -31,6 +31,22 @@ func (s *simulation) arrays() [7][]float64 {
 	return [7][]float64{b.QPos, b.QVel, b.Act, b.QAccWarmstart, b.Ctrl, s.behaviour.written(), s.obs}
 }
 
+// earlier returns further arrays of a saved state: what the behaviour knows of the beginning of the next
+// control step.
+func (s *simulation) earlier() [][]float64 {
+	if r, ok := s.behaviour.(reminiscent); ok {
+		return r.earlier()
+	}
+	return nil
+}
+
+// keptEarlier says that they are filled already.
+func (s *simulation) keptEarlier() {
+	if r, ok := s.behaviour.(reminiscent); ok {
+		r.keptEarlier()
+	}
+}
+
 func (s *simulation) header() (h header, err error) {
 	copy(h.Magic[:], stateMagic)
 	h.Task = s.task.identity()
@@ -55,6 +71,11 @@ func (s *simulation) save(w io.Writer) error {
 	for _, a := range s.arrays() {
 		binary.Write(&buf, binary.LittleEndian, a)
 	}
+	s.depart()
+	for _, a := range s.earlier() {
+		binary.Write(&buf, binary.LittleEndian, a)
+	}
+	s.keptEarlier()
 	if _, err := w.Write(buf.Bytes()); err != nil {
 		return fmt.Errorf("save %s: %w", s.task.Name, err)
 	}
@@ -63,9 +84,15 @@ func (s *simulation) save(w io.Writer) error {
 
 // load reads a whole state before it changes anything.
 func (s *simulation) load(r io.Reader) error {
-	saved, values, err := s.read(r)
+	saved, values, earlier, err := s.read(r)
 	if err == nil {
 		err = s.restore(saved, values)
+	}
+	if err == nil {
+		for i, a := range s.earlier() {
+			copy(a, earlier[i])
+		}
+		s.keptEarlier()
 	}
 	if err != nil {
 		return fmt.Errorf("load %s: %w", s.task.Name, err)
@@ -73,31 +100,38 @@ func (s *simulation) load(r io.Reader) error {
 	return nil
 }
 
-func (s *simulation) read(r io.Reader) (saved header, values [7][]float64, err error) {
+func (s *simulation) read(r io.Reader) (saved header, values [7][]float64, earlier [][]float64, err error) {
 	if err := binary.Read(r, binary.LittleEndian, &saved); err != nil {
-		return saved, values, err
+		return saved, values, nil, err
 	}
 	mine, err := s.header()
 	if err != nil {
-		return saved, values, err
+		return saved, values, nil, err
 	}
 	switch {
 	case saved.Magic != mine.Magic:
-		return saved, values, fmt.Errorf("not the state of an environment, or made by another version of pgrlab")
+		return saved, values, nil, fmt.Errorf("not the state of an environment, or made by another version of pgrlab")
 	case saved.Task != mine.Task:
-		return saved, values, s.task.otherwise(saved.Task)
+		return saved, values, nil, s.task.otherwise(saved.Task)
 	case saved.Sizes != mine.Sizes:
-		return saved, values, fmt.Errorf("sizes %v, want %v", saved.Sizes, mine.Sizes)
+		return saved, values, nil, fmt.Errorf("sizes %v, want %v", saved.Sizes, mine.Sizes)
 	case saved.Step < notStarted || saved.Step > int64(s.task.length) || saved.Over > 1:
-		return saved, values, fmt.Errorf("step %d of an episode", saved.Step)
+		return saved, values, nil, fmt.Errorf("step %d of an episode", saved.Step)
 	}
 	for i, n := range saved.Sizes {
 		values[i] = make([]float64, n)
 		if err := binary.Read(r, binary.LittleEndian, values[i]); err != nil {
-			return saved, values, err
+			return saved, values, nil, err
 		}
 	}
-	return saved, values, nil
+	for _, a := range s.earlier() {
+		a = make([]float64, len(a))
+		if err := binary.Read(r, binary.LittleEndian, a); err != nil {
+			return saved, values, nil, err
+		}
+		earlier = append(earlier, a)
+	}
+	return saved, values, earlier, nil
 }
 
 // restore writes a state and computes the quantities that depend on position and velocity,

@@ -63,6 +63,15 @@ type traveller interface {
 	depart()
 }
 
+// reminiscent is a traveller whose observations may need what was where the control step began.
+type reminiscent interface {
+	traveller
+	// earlier are the arrays that depart fills.
+	earlier() [][]float64
+	// keptEarlier says that they have what the next depart would fill them with.
+	keptEarlier()
+}
+
 // mortal is a behaviour whose episode can end by itself.
 type mortal interface {
 	// fallen says whether the present state ends the episode.

@@ -141,6 +141,11 @@ func TestPlain(t *testing.T) {
 	if _, _, _, err := env.Step([]float32{0, 1}, obs); err == nil || err.Error() != "its observation has 1 numbers, and had 2" {
 		t.Errorf("the error is %v", err)
 	}
+	env, obs = begun(t, met(t, plain(t, "Clips", Options{})))
+	start = obs[0]
+	if _, _, _, err := env.Step([]float32{1, 1}, obs); err != nil || obs[0] != start+5 {
+		t.Errorf("an action that is changed in place leads to %v from %v, %v", obs, start, err)
+	}
 	env, obs = begun(t, met(t, plain(t, "Loses", Options{})))
 	if _, _, _, err := env.Step([]float32{0, 1}, obs); !errors.As(err, &lost) {
 		t.Errorf("the error is %v", err)

@@ -291,7 +291,7 @@ class _Server:
         return obs
 
     def step(self, body, k):
-        actions = np.frombuffer(body, "<f4", k * self.act).reshape(k, self.act)
+        actions = np.frombuffer(body, "<f4", k * self.act).reshape(k, self.act).copy()  # an environment may change its own in place
         which = np.frombuffer(body, "<u2", k, 4 * k * self.act).tolist()
         out, rewards, flags = np.zeros((k, self.size), "<f4"), np.zeros(k, "<f8"), bytearray(k)
         for row, c in enumerate(which):

@@ -123,6 +123,14 @@ func (b *body) Depart() {
 	}
 }
 
+// Earlier are the arrays that Depart fills.
+func (b *body) Earlier() (all [][]float64) {
+	for _, e := range b.earlier {
+		all = append(all, e.then)
+	}
+	return all
+}
+
 // Observe writes the observation.
 func (b *body) Observe(obs []float64) error {
 	if err := b.present(); err != nil {

@@ -132,3 +132,62 @@ func TestCopiesTogether(t *testing.T) {
 		}
 	}
 }
+
+// The controls before a step are those of the step before, and 0 at the beginning of an episode.
+func TestControlsOfTheStepBefore(t *testing.T) {
+	task := load(t, pole(t, [3]string{"pole.toml", `"qvel"]`, `"ctrl", "prev.ctrl"]`})).Task
+	env, err := task.New(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	obs, before := make([]float32, task.ObsSize), float32(0)
+	if err := env.Reset(0, obs); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []float32{1, -.5, .25} {
+		if _, _, _, err := env.Step([]float32{a}, obs); err != nil || obs[len(obs)-2] != a || obs[len(obs)-1] != before {
+			t.Fatalf("%v, %v: want ctrl %v, prev.ctrl %v", obs, err, a, before)
+		}
+		before = a
+	}
+}
+
+// What formulas know of the step before is saved where a restored state lacks it: accelerations and, in
+// Gym's order of a step, places.
+func TestWhatWasBeforeIsSaved(t *testing.T) {
+	for order, text := range map[string]string{"suite": `"qacc - prev.qacc"]`, "gym": `'site("tip") - prev.site("tip")']`} {
+		task := load(t, pole(t, [3]string{"pole.toml", `"qvel"]`, text},
+			[3]string{"pole.toml", "episode_steps = 500", "order = \"" + order + "\"\nepisode_steps = 500"})).Task
+		one, err := task.New(5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.Close()
+		other, err := task.New(5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		obs, again := make([]float32, task.ObsSize), make([]float32, task.ObsSize)
+		if err := one.Reset(0, obs); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			if _, _, _, err := one.Step([]float32{.7}, obs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var state bytes.Buffer
+		if err := errors.Join(one.Save(&state), other.Load(&state)); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []float32{-.3, .5, 0} {
+			_, _, _, err1 := one.Step([]float32{a}, obs)
+			_, _, _, err2 := other.Step([]float32{a}, again)
+			if err := errors.Join(err1, err2); err != nil || !slices.Equal(obs, again) {
+				t.Fatalf("%s: %v, after loading %v, %v", order, obs, again, err)
+			}
+		}
+	}
+}

@@ -25,6 +25,14 @@ class Plain:
         return tuple(self.at), self.at[0], self.at[0] > 300, False
 
 
+class Clips(Plain):
+    """Works on its action in place."""
+
+    def step(self, action):
+        np.clip(action, 0, 5, out=action)
+        return super().step(action)
+
+
 class Saves(Plain):
     def get_state(self):
         return self.at.tobytes()
