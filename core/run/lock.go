@@ -53,7 +53,7 @@ func goingOn(err error, dir string) error {
 	case errors.Is(err, errInUse):
 		return fmt.Errorf("%w: pgrlab attach %s shows it", err, shell.Word(dir))
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w: go on with a copy of it: cp -r %s COPY, then --resume COPY", err, dir)
+		return fmt.Errorf("%w: go on with a copy of it: cp -r %s COPY, then --resume COPY", err, shell.Word(dir))
 	}
 	return err
 }

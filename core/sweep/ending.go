@@ -94,15 +94,20 @@ func (g *Grid) attempt(j Job, number int) string {
 // FailedJobs returns the jobs without a result whose last attempt failed, or that a worker has given
 // up, and that no process is trying now.
 func (g *Grid) FailedJobs() []Job {
-	given := map[int]bool{}
+	given, once := map[int]bool{}, map[int]bool{} // once: by workers that have ended
 	for _, w := range g.Workers() {
+		into := once
+		if g.IsAtWork(w.Name) {
+			into = given
+		}
 		for _, i := range w.Failed {
-			given[i] = true
+			into[i] = true
 		}
 	}
 	return slices.DeleteFunc(g.Missing(), func(j Job) bool {
 		e, ended := g.LastEnding(j)
-		return g.IsHeld(j) || !given[j.Index] && !(ended && e.failed())
+		gaveUp := given[j.Index] || once[j.Index] && (!ended || e.Killed) // a later attempt may have saved itself
+		return g.IsHeld(j) || !gaveUp && !(ended && e.failed())
 	})
 }
 

@@ -173,3 +173,30 @@ func TestATokenTellsWhatIsShared(t *testing.T) {
 		t.Error("a token that was removed is seen")
 	}
 }
+
+// A job that a worker had given up before it ended is not failed if a later attempt at it has saved itself.
+func TestWhatWasGivenUpMaySaveItselfLater(t *testing.T) {
+	e, _ := script(t, 1, "exit 1")
+	g := e.Grid
+	dir := filepath.Join(g.Dir(g.Jobs[0]), "..", workersName, "a")
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "worker.json"), []byte(`{"failed":[0],"ended":"1 of 2 jobs failed"}`), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed := g.FailedJobs(); len(failed) != 1 {
+		t.Errorf("without another attempt %d jobs failed, want 1", len(failed))
+	}
+	a, err := g.Begin(g.Jobs[0])
+	if err == nil {
+		err = a.End(Ending{How: "saved", Status: StatusAgain})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed := g.FailedJobs(); len(failed) != 0 {
+		t.Errorf("after an attempt that saved itself %d jobs failed", len(failed))
+	}
+}

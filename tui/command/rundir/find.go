@@ -41,7 +41,10 @@ func WrittenPreset(path string) (string, error) {
 	return c.Preset, err
 }
 
-// Complete says whether the journal ends with all steps done, apart from analyses of the saved run.
+// afterTheEnd are the lines that a run may get when it is over: of analyses and of its forks.
+var afterTheEnd = []string{event.TypeExamined, event.TypeFork, event.TypeForkLook}
+
+// Complete says whether the journal ends with all steps done, apart from what was added later.
 func Complete(dir string, steps int) bool {
 	file, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
@@ -64,7 +67,7 @@ func Complete(dir string, steps int) bool {
 		}
 		for _, line := range slices.Backward(lines) {
 			e, err := run.NewReader(strings.NewReader(line)).Next()
-			if err != nil || e.Type != event.TypeExamined {
+			if err != nil || !slices.Contains(afterTheEnd, e.Type) {
 				return err == nil && e.Type == event.TypeDone && e.Step >= steps
 			}
 		}
@@ -98,6 +101,14 @@ func Absolute(dir string) string {
 		return path
 	}
 	return strings.TrimRight(dir, "/")
+}
+
+// Beside is a path of the folder to which a suffix can be added: its last part is the folder's own name.
+func Beside(dir string) string {
+	if dir = filepath.Clean(dir); filepath.Base(dir) == "." || filepath.Base(dir) == ".." {
+		return Absolute(dir)
+	}
+	return dir
 }
 
 // Free is dir, with a number appended if dir exists already.

@@ -85,11 +85,14 @@ func TestNoCheckpoint(t *testing.T) {
 	}
 }
 
-// A run whose journal ends with done is complete, also if its saved states were analysed later.
+// A run whose journal ends with done is complete, also if its saved states were analysed, or its forks looked
+// at, later.
 func TestACompleteRunIsAnalysed(t *testing.T) {
 	examined := fmt.Sprintf(`{"type":"examined","step":5,"text":"%s"}`+"\n", strings.Repeat("-", 10_000))
 	done, note := `{"type":"done","step":9}`+"\n", `{"type":"note","step":9}`+"\n"
+	look := `{"type":"fork_look","step":9}` + "\n"
 	for text, want := range map[string]bool{
+		note + done + look + examined: true, note + look: false,
 		note + done: true, note + done + examined + examined: true,
 		"": false, note: false, examined: false, note + examined: false, done + note + examined: false,
 	} {
@@ -113,5 +116,24 @@ func TestAFolderWithoutAConfiguration(t *testing.T) {
 		if _, err := Config(dir); err == nil || err.Error() != want || cli.ExitStatus(err) != cli.StatusUsage {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// A suffix is added to the folder's own name, also if it is named from within.
+func TestBeside(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := os.MkdirAll(filepath.Join(dir, "checkpoints"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := Beside("runs/a/"); got != "runs/a" {
+		t.Error(got)
+	}
+	t.Chdir(dir)
+	if got := filepath.Base(Beside(".")); got != "run" {
+		t.Errorf(". is %s", got)
+	}
+	t.Chdir("checkpoints")
+	if got := filepath.Base(Beside("..")); got != "run" {
+		t.Errorf(".. is %s", got)
 	}
 }

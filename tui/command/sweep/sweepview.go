@@ -49,6 +49,8 @@ func (v *sweepView) lines(ctx context.Context) []string {
 	for i, state := range states {
 		j := g.Jobs[i]
 		switch state {
+		case sweep.Failed, sweep.Stopped: // not tried again
+			running[i] = sweep.Pace{Step: j.Steps}
 		case sweep.Elsewhere:
 			all = append(all, fmt.Sprintf("%s  another process works at it", j.Name()))
 		case sweep.Running:
