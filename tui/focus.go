@@ -15,13 +15,8 @@ func (m *Model) focusPrevious() tea.Cmd { return m.moveFocus(len(m.panes) - 1) }
 
 func (m *Model) moveFocus(by int) tea.Cmd {
 	d := m.division()
-	base := d
-	base.zoomed, base.focus = false, pane.Knobs
-	shown := divide(base)
-	if base.view == presentView {
-		base.focus = d.focus
-		shown = divide(base)
-	}
+	d.zoomed, d.focus = false, pane.Knobs
+	shown := divide(d)
 	at := slices.IndexFunc(m.panes, func(p pane.Pane) bool { return p.ID() == m.focus })
 	for range m.panes {
 		at = (at + by) % len(m.panes)
@@ -29,7 +24,7 @@ func (m *Model) moveFocus(by int) tea.Cmd {
 		if m.focus == pane.Banner || m.focus == pane.Sentence && m.view != presentView || m.lacks(m.focus) {
 			continue
 		}
-		if shown.kind >= tabbed || shown.visible(m.focus) {
+		if shown.kind >= tabbed || d.view == presentView || shown.visible(m.focus) { // present shows any
 			break
 		}
 	}

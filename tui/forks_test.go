@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/fans"
@@ -264,4 +265,39 @@ func TestAFanBeginsAtTheCursor(t *testing.T) {
 	}
 	s.Update(keyMsg("F"))
 	s.contains(t, "placebo forks at 21,000")
+}
+
+// Forks of a random split leave what is staged: nothing of it goes into them.
+func TestAPlaceboLeavesWhatIsStaged(t *testing.T) {
+	s, _ := forking(t, 160, 45)
+	s.typeLine("stage guidance 3")
+	s.press("F", "4")
+	if v := s.steering.Staged["guidance"]; v.Number != 3 {
+		t.Errorf("staged is %v", s.steering.Staged)
+	}
+}
+
+// Forks that a replay has shown are gone when it is wound back to a time before them.
+func TestForksGoWhenAReplayIsWoundBack(t *testing.T) {
+	s := newScreen(t, 160, 45, func(o *Options) {
+		o.Replay, o.LoadRun = true, func(string) ([]event.Event, error) { return nil, errors.New("none") }
+	})
+	made := event.Forked{From: knob.After(10), Steps: 2_500, Every: 250}
+	for i := range 8 {
+		made.Forks = append(made.Forks, event.ForkMade{Dir: fmt.Sprint("x-fork-", i), Changed: i%2 == 1})
+	}
+	r := replayOf(t, fakeConfig(), 1, &s.clock,
+		event.Event{Type: event.TypeStart, Body: event.Start{}},
+		event.Event{Type: event.TypeFork, Step: 10, Body: made}, event.Event{Step: 20})
+	s.Update(started{lab: r})
+	r.Seek(1)
+	s.Update(polled{})
+	if s.Newest == nil {
+		t.Fatal("there are no forks at the end")
+	}
+	r.Seek(-1)
+	s.Update(polled{})
+	if s.Fan != nil || s.Newest != nil || s.layout.visible(pane.Fan) {
+		t.Error("forks to come are shown")
+	}
 }

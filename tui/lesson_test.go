@@ -294,14 +294,20 @@ func TestLessonsThatDoNotFitAreNotOffered(t *testing.T) {
 		s := running(t, size[0], size[1], 24_000)
 		s.press("T")
 		for i, c := range s.dialog.Choices {
-			if text := c.Text(); strings.Contains(text, "TV") || c.Key != fmt.Sprint(i+1) && c.Key != "esc" {
+			if text := c.Text(); strings.Contains(text, "TV") || c.Key != string("123456789abc"[i]) && c.Key != "esc" {
 				t.Errorf("%s offers %q", c.Key, text)
 			}
+		}
+		if n := len(s.dialog.Choices) - 1; n < 10 {
+			t.Errorf("%d lessons are offered", n)
 		}
 		if view := s.View(); strings.Index(view, "Not in this run:") < strings.Index(view, "not now") {
 			t.Errorf("what does not fit comes before what does:\n%s", view)
 		}
 		s.contains(t, "Not in this run:", "the couch potato: a noisy TV in mid-run: needs ppo-curiosity in a maze", "what a dormant neuron is")
+		if s.press("a"); !s.lessons.Given() {
+			t.Error("the tenth lesson does not begin")
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/pane"
 )
 
 // The data and updates since a change are counted from the change, whenever the screen opens: with
@@ -49,6 +50,25 @@ func TestExposureDoesNotDependOnTheScreen(t *testing.T) {
 			if got := first.knobs.Exposure(); got != late.knobs.Exposure() || got != turn.want {
 				t.Errorf("old %v, %s: %q, for who comes late %q, want %q", old, turn.knob, got, late.knobs.Exposure(), turn.want)
 			}
+		}
+	}
+}
+
+// The key that changes the panel of the layout present comes to every pane.
+func TestTabChangesThePanelOfPresent(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.setView(presentView)
+	seen := map[pane.ID]bool{}
+	for range 2 * len(s.panes) {
+		s.press("tab")
+		seen[s.focus] = true
+		if !s.layout.visible(s.focus) {
+			t.Errorf("the layout does not show %s", s.focus)
+		}
+	}
+	for _, id := range []pane.ID{pane.Knobs, pane.Chart2, pane.Phase} {
+		if !seen[id] {
+			t.Errorf("tab never comes to %s", id)
 		}
 	}
 }

@@ -78,6 +78,9 @@ func New(s *steer.Steering, look, stage func(string) error, inspecting func() bo
 	return &Lessons{Steering: s, look: look, stageText: stage, inspecting: inspecting, forks: forks, gone: map[string]bool{}}
 }
 
+// choiceKeys are the keys of the lessons in the list, one press each.
+var choiceKeys = strings.Split("123456789abcdefghijklm", "")
+
 // Given says whether a lesson is in progress.
 func (x *Lessons) Given() bool { return x.Lesson != nil }
 
@@ -100,7 +103,7 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 			others = append(others, x.Theme.Dim.On(x.Spelled(fmt.Sprintf("  %s: %s", l.Title, missing))))
 			continue
 		}
-		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(len(d.Choices) + 1), Label: x.Spelled(l.Title) + ", " + x.cost(l),
+		d.Choices = append(d.Choices, pane.Choice{Key: choiceKeys[len(d.Choices)], Label: x.Spelled(l.Title) + ", " + x.cost(l),
 			Action: func() tea.Cmd { return x.Report(x.beginLesson(l)) }})
 	}
 	if len(others) > 0 {

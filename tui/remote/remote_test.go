@@ -83,6 +83,20 @@ func TestCommandsAreSigned(t *testing.T) {
 	}
 }
 
+// A pause that ends by itself keeps the name under which it is ended.
+func TestPassingPausesKeepTheirNames(t *testing.T) {
+	r := &recorder{}
+	want := []event.Command{event.Pause{By: "fan", Passing: true}, event.Resume{By: "lesson pgr", Of: "lesson pgr"}}
+	for _, c := range want {
+		if err := NewViewers(func(int) {}).Join("a").Lab(r).Send(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(r.sent, want) {
+		t.Errorf("%v, want %v", r.sent, want)
+	}
+}
+
 // People without an account see one run: their screens read no other folder, except for the forks of
 // that run.
 func TestGuestsReadOneRun(t *testing.T) {

@@ -160,10 +160,16 @@ func signed(c event.Command, by string) event.Command {
 		c.By = by
 		return c
 	case event.Pause:
+		if c.Passing { // whoever ends it does so under this name
+			return c
+		}
 		return event.Pause{By: by}
 	case event.Park:
 		return event.Park{By: by}
 	case event.Resume:
+		if c.Of != "" {
+			return c
+		}
 		return event.Resume{By: by}
 	case event.Stop:
 		return event.Stop{By: by}

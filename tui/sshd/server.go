@@ -9,6 +9,7 @@ import (
 	"net"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -115,19 +116,26 @@ func (s *Server) Serve() error {
 			}
 			continue
 		}
-		if g := s.door.enter(conn); g != nil && s.keep(g) {
-			go s.client(g)
-		} else {
+		switch g := s.door.enter(conn); {
+		case g == nil:
 			conn.Close()
+		case s.keep(g):
+			go s.client(g)
+		default:
+			g.Close()
 		}
 	}
 }
 
-// keep counts a connection, unless the server is closing.
+// maxSessions is how many sessions a connection has at the same time, as OpenSSH's default: what a guest
+// sends before one begins waits in memory.
+const maxSessions = 10
+
+// keep counts a connection, unless the server is closing or has as many as can have sessions or wait for one.
 func (s *Server) keep(conn *guest) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ctx.Err() != nil {
+	if s.ctx.Err() != nil || len(s.conns) >= s.o.Sessions+maxWaiting {
 		return false
 	}
 	s.conns[conn] = true
@@ -155,16 +163,25 @@ func (s *Server) client(g *guest) {
 	go ssh.DiscardRequests(requests)
 	ctx, cancel := context.WithCancel(context.Background())
 	var sessions sync.WaitGroup
+	var open atomic.Int32
 	for offered := range channels {
 		if offered.ChannelType() != "session" {
 			offered.Reject(ssh.UnknownChannelType, "only sessions are served")
+			continue
+		}
+		if open.Load() >= maxSessions {
+			offered.Reject(ssh.ResourceShortage, "too many sessions on one connection")
 			continue
 		}
 		channel, requests, err := offered.Accept()
 		if err != nil {
 			continue
 		}
-		sessions.Go(func() { s.session(ctx, g, conn, channel, requests) })
+		open.Add(1)
+		sessions.Go(func() {
+			defer open.Add(-1)
+			s.session(ctx, g, conn, channel, requests)
+		})
 	}
 	cancel() // the connection is gone
 	sessions.Wait()

@@ -376,3 +376,42 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// A connection has few sessions at the same time, whose unread bytes wait in memory.
+func TestSessionsOfAConnectionAreFew(t *testing.T) {
+	in, out := make(chan bool), make(chan bool)
+	s := serve(t, Options{Visit: func(context.Context, *Visit) (string, error) {
+		in <- true
+		<-out
+		return "", nil
+	}})
+	defer close(out)
+	client, err := s.dial(ssh.PublicKeys(s.bob))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	first, err := client.NewSession()
+	if err == nil {
+		err = first.Start("stay")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-in
+	opened := 1
+	for range 2 * maxSessions {
+		channel, requests, err := client.OpenChannel("session", nil)
+		if err != nil {
+			break
+		}
+		go ssh.DiscardRequests(requests)
+		if _, err := channel.Write(make([]byte, 1<<10)); err != nil {
+			t.Fatal(err)
+		}
+		opened++
+	}
+	if opened != maxSessions {
+		t.Errorf("%d sessions are open, want at most %d", opened, maxSessions)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -39,25 +40,48 @@ func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
 		return children, errors.Join(err, s.noteForks(made))
 	})
 	if len(children) > 0 && s.lab != nil {
+		s.holds.begin() // before the pause, which the end of earlier forks must not take
 		if p.Hold {
 			err = errors.Join(err, s.lab.Send(event.Pause{By: forkSender, Passing: true}))
 		}
-		go func() { // the screen may have held the run later
-			over()
-			_ = s.lab.Send(event.Resume{By: forkSender, Of: forkSender}) // a run that has ended needs none
-		}()
+		go s.release(over)
 	}
 	return children, err
 }
 
 // goOn trains children on that stopped before their end.
 func (s *session) goOn(children []pane.Child) ([]pane.Child, error) {
-	children, _, err := s.forks.Add(func() forks.Room { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) { return children, nil })
+	children, over, err := s.forks.Add(func() forks.Room { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) { return children, nil })
+	if len(children) > 0 && s.lab != nil {
+		s.holds.begin()
+		go s.release(over)
+	}
 	return children, err
 }
 
 // forkSender is who holds the run until its forks are done.
 const forkSender = "fan"
+
+// release waits until forks are over and, if they are the last that train, ends the hold that the screen
+// may have put on the run at any time.
+func (s *session) release(over func()) {
+	over()
+	s.holds.end(func() {
+		_ = s.lab.Send(event.Resume{By: forkSender, Of: forkSender}) // a run that has ended needs none
+	})
+}
+
+// holds counts the groups of forks that train.
+type holds struct{ n atomic.Int32 }
+
+func (h *holds) begin() { h.n.Add(1) }
+
+// end is the end of a group, and calls last if no other trains.
+func (h *holds) end(last func()) {
+	if h.n.Add(-1) == 0 {
+		last()
+	}
+}
 
 // noteForks writes into the journal which forks were made, also if the run is over.
 func (s *session) noteForks(made event.Forked) error {
@@ -114,7 +138,7 @@ func (s *session) children(p pane.ForkPlan) (made event.Forked, err error) {
 	}
 	config := s.config
 	config.Steps, config.Evaluation.Every = from.Step+p.Steps, p.Every
-	prefix := fmt.Sprintf("%s-fork-%d", filepath.Clean(s.folder.Dir()), from.Step)
+	prefix := fmt.Sprintf("%s-fork-%d", rundir.Beside(s.folder.Dir()), from.Step)
 	return forks.Make(config, from, p.Set, p.Each, prefix, func(string) {}) // the parent is this run, whose folder can be written to
 }
 
@@ -137,7 +161,7 @@ func (s *session) confirmation(p pane.ForkPlan) (made event.Forked, err error) {
 	if err != nil {
 		return made, err
 	}
-	name := filepath.Clean(s.folder.Dir()) + "-schedule"
+	name := rundir.Beside(s.folder.Dir()) + "-schedule"
 	preset := name + ".toml"
 	for n := 2; rundir.Exists(preset); n++ { // an earlier confirmation made it
 		preset = fmt.Sprintf("%s-%d.toml", name, n)
@@ -150,7 +174,7 @@ func (s *session) confirmation(p pane.ForkPlan) (made event.Forked, err error) {
 		return made, fmt.Errorf("write preset: %w", err)
 	}
 	made = event.Forked{Schedule: changed.Schedule, Steps: s.config.Steps, Every: s.config.Evaluation.Every}
-	for _, f := range forks.Deal(s.config, p.Each, filepath.Clean(s.folder.Dir()), forks.OfSchedules) {
+	for _, f := range forks.Deal(s.config, p.Each, rundir.Beside(s.folder.Dir()), forks.OfSchedules) {
 		config := s.config
 		if f.Changed {
 			config = changed

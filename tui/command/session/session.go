@@ -54,6 +54,7 @@ type session struct {
 	unrecorded error // why the scenes lack it
 
 	forks forks.Group  // children forked on the screen
+	holds holds        // until they are over
 	turns *forks.Turns // of a run that is such a child; nil: it trains without waiting for others
 
 	later       []event.Forked // made after the end of the run, of which the lab does not know

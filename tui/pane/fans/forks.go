@@ -163,7 +163,10 @@ func (p *Pane) fork(b forkGroup) tea.Cmd {
 		p.Tell("a fork is being made: make another when it is")
 		return nil
 	}
-	clear(p.Staged)
+	for _, text := range b.Set {
+		name, _, _ := strings.Cut(text, "=")
+		delete(p.Staged, name)
+	}
 	p.Say("")
 	if saved {
 		return p.makeChildren(b)
@@ -184,10 +187,10 @@ func (p *Pane) Event(e event.Event) {
 	p.measured.Take(e)
 	switch body := e.Body.(type) {
 	case event.Start:
-		p.Groups = nil // of a replay that was wound back
+		p.forget() // of a replay that was wound back
 	case event.Noted:
 		if body.Obs.At == nil && strings.HasPrefix(body.Text, event.ForkedAt) {
-			p.Groups = nil // of the run that this one was forked off
+			p.forget() // of the run that this one was forked off
 		}
 	case event.Forked:
 		p.recall(body)
@@ -208,6 +211,12 @@ func (p *Pane) Event(e event.Event) {
 		return
 	}
 	p.StartLater(p.makeChildren(*b))
+}
+
+// forget takes all forks off the screen.
+func (p *Pane) forget() {
+	p.Groups = nil
+	p.draw()
 }
 
 // makeChildren makes the children outside the event loop.
