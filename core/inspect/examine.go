@@ -61,9 +61,12 @@ func (e *examiner) all(reference *View, out *event.Examined) error {
 		return fmt.Errorf("examine: %d real transitions, want at least %d", e.Real.Len(), MinRows)
 	}
 	*out = event.Examined{Step: e.Step, Relevance: e.Settings.Relevance, Mixed: e.Mixed}
-	own, err := e.scoreBoth(e.F)
-	if err != nil {
-		return err
+	var own *scored
+	var err error
+	if e.Learned {
+		if own, err = e.scoreBoth(e.F); err != nil {
+			return err
+		}
 	}
 	if own != nil {
 		out.Real, out.Synthetic = own.histograms()

@@ -16,11 +16,11 @@ type analyses struct {
 	members []*replica.Replica
 }
 
-// due says whether the present env step ends with an examination.
+// due says whether the present env step ends with an examination. It is asked after the phases of a refit.
 func (a *analyses) due() bool {
 	every := a.config.Evaluation.AnalyseEvery
 	least, _ := realRows(a.members)
-	return every > 0 && a.config.Reaches(a.place.Step, every) && least >= inspect.MinRows && a.asides.apart() == nil
+	return every > 0 && a.config.Reaches(a.place.Step, every) && least >= inspect.MinRows && a.asides.givenUp() == nil
 }
 
 // examine examines every member, in pieces short enough that a command does not wait long, and

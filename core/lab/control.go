@@ -287,7 +287,7 @@ func (x *experiment) choose(name string) error {
 		}
 		chosen = append(chosen, func() {
 			m.F = f
-			m.Functions.Drop()
+			m.Functions.Drop(x.synthesis.Analysing.Relevance) // which an examination under way still looks at
 		})
 	}
 	for _, set := range chosen {

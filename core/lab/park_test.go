@@ -110,3 +110,29 @@ func TestParkPauses(t *testing.T) {
 		})
 	}
 }
+
+// A parked run builds no model for another F, which would take the GPU again.
+func TestAParkedRunBuildsNoModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, g := newWorld(), &garage{}
+		var l *Lab
+		w.on("fit to 4", send(t, &l, event.Park{By: "ana"}))
+		folder, c, p := &memoryFolder{}, w.config(), w.parts()
+		c.Steps, p.device = 21, g
+		l, err := newLab(c, w.task(), folder, p, "cuda test, 0 threads", clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		l.Send(event.SetKnob{ID: "a", Knob: "relevance", Value: "rnd"})
+		synctest.Wait()
+		if refused, _ := bodies[event.Refused](l); count(w.log, "build rnd") != 0 || len(refused) != 1 || refused[0].Reason != errParked.Error() {
+			t.Errorf("%+v, built: %d", refused, count(w.log, "build rnd"))
+		}
+		l.Send(event.Resume{})
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -95,13 +95,17 @@ var errRefitting = errors.New("a refit is under way: there is more to see after 
 // comes before the D_syn that is generated from it, and stays if its refit is given up. Rows that are
 // no latents have one meaning at all times.
 func (a *asides) apart() error {
+	if a.views.config.Fills() && a.place.refitting() {
+		return errRefitting
+	}
+	return a.givenUp()
+}
+
+// givenUp is apart when the phases of a refit are over.
+func (a *asides) givenUp() error {
 	m, made := a.members[0], a.views.synthesis
 	switch {
-	case !a.views.config.Fills():
-		return nil
-	case a.place.refitting():
-		return errRefitting
-	case m.Synthetic == nil:
+	case !a.views.config.Fills() || m.Synthetic == nil:
 		return nil
 	case made.FittedTo == 0 || m.Synthetic.Len() == 0:
 		return nil

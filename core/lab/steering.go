@@ -54,7 +54,7 @@ func (s *steering) read(schedule []string) error {
 		if _, _, err := s.config.ParseChange(change.Knob, change.Value); err != nil {
 			return fmt.Errorf("schedule %q: %w", text, err)
 		}
-		change.At = s.config.Place(change.At)
+		change.At, change.Now = s.config.Place(change.At), change.Now || s.config.Dreams() // as it will be made
 		s.schedule = append(s.schedule, change)
 	}
 	knob.SortSchedule(s.schedule)
@@ -85,6 +85,11 @@ func (s *steering) change(c event.SetKnob, a asked) error {
 	k.Set(&after, v)
 	if err := s.config.Fits(&after); err != nil {
 		return err
+	}
+	if k.Name == "relevance" {
+		if err := s.gate.absent(); err != nil { // a model may have to be built, which takes the device
+			return err
+		}
 	}
 	if !a.at.IsZero() {
 		s.beforeChange() // and before there is a model for the change
@@ -121,6 +126,7 @@ func (s *steering) set(k knob.Knob, v knob.Value, c event.SetKnob, a asked) {
 // plan puts a change on the schedule.
 func (s *steering) plan(c event.SetKnob) {
 	place := s.config.Place(*c.At)
+	c.Now = c.Now || s.config.Dreams() // as it will be made
 	_, _, err := s.config.ParseChange(c.Knob, c.Value)
 	if err == nil {
 		err = s.hasPhase(place)

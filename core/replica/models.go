@@ -271,10 +271,10 @@ func (o *Functions) fixed(name string) *relevance.Model {
 }
 
 // Drop forgets formulas that nothing refers to any more: a person may try many, and each that was measured
-// has a column in every checkpoint.
-func (o *Functions) Drop() {
+// has a column in every checkpoint. The one of the given name stays.
+func (o *Functions) Drop(but string) {
 	r := o.of
-	kept := append(r.Config.FixedFunctions(), r.F.Name(), r.Synthesis.Scored.Of)
+	kept := append(r.Config.FixedFunctions(), r.F.Name(), r.Synthesis.Scored.Of, but)
 	if r.Synthesis.scorer != nil {
 		kept = append(kept, r.Synthesis.scorer.Name())
 	}

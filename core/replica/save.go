@@ -92,7 +92,7 @@ func (r *Replica) Saved(scored bool) Saved {
 	if scored {
 		s.Scores = r.Synthesis.scores
 	}
-	if r.Synthesis.scorer != nil && (scored || r.Parts.Explores) { // which scores every generation
+	if r.Synthesis.scorer != nil { // also after the fit: Functions.Drop keeps its formula
 		s.Scorer = r.Synthesis.scorer.Name()
 	}
 	s.Trial = r.Trial.saved()
