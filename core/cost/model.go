@@ -108,21 +108,20 @@ func Refits(c *config.Config, s *knob.Settings) int {
 // refits returns how many refits follow a step, and how many rows D_real has at them, all taken
 // together: equally many more at each, until it is full. The last env step has no refit.
 func refits(c *config.Config, s *knob.Settings, step int) (n, rows int) {
-	each := max(s.RefitEvery, c.Environment.InLockstep())
-	before, last := step/each, (c.Steps-1)/each
-	if c.Data.Seeds() && step < c.Environment.InLockstep() { // the first one is of the data alone
-		c := *c
-		c.Data = config.Data{Rows: c.Data.Rows}
-		n, rows = refits(&c, s, step)
-		return n + 1, rows + (n+1)*c.Data.Rows
+	each, data := max(s.RefitEvery, c.Environment.InLockstep()), 0
+	if c.Data.Seeds() {
+		if data = c.Data.Rows; step < c.Environment.InLockstep() { // the first one is of the data alone
+			n, rows = 1, data
+		}
 	}
+	before, last := step/each, (c.Steps-1)/each
 	if before >= last {
-		return 0, 0
+		return n, rows
 	}
 	most := c.Collected()
-	growing := min(max(before, most/each), last)
-	rows = each*((growing-before)*(before+1+growing)/2) + most*(last-growing)
-	return last - before, rows
+	growing := min(max(before, (most-data)/each), last)
+	rows += each*((growing-before)*(before+1+growing)/2) + data*(growing-before) + most*(last-growing)
+	return n + last - before, rows
 }
 
 // owed is how much work F's model has to make up for at each refit: if the learner makes D_real again

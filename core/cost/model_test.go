@@ -129,3 +129,14 @@ func TestJobsTogether(t *testing.T) {
 		}
 	}
 }
+
+// D_real has recorded rows at all refits, also at those after the first env step.
+func TestRowsOfRefitsOnRecordedData(t *testing.T) {
+	c := config.Config{Steps: 20, Buffer: 1000, Data: config.Data{Files: []string{"a"}, Rows: 500}}
+	c.Generator.Kind = "diffusion"
+	for step, want := range map[int]int{0: 500 + 505 + 510 + 515, 1: 505 + 510 + 515, 12: 515} {
+		if _, rows := refits(&c, &knob.Settings{RefitEvery: 5}, step); rows != want {
+			t.Errorf("after step %d: %d rows, want %d", step, rows, want)
+		}
+	}
+}

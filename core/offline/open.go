@@ -26,6 +26,10 @@ type opened struct {
 // open loads the checkpoint.
 func (s Run) open(task task.Task, dev device.Device) (*opened, error) {
 	failed := func(err error) (*opened, error) { return nil, fmt.Errorf("examine %s: %w", s.Dir, err) }
+	task, err := task.Played(s.Config.Played())
+	if err != nil {
+		return failed(err)
+	}
 	path, err := s.checkpoint()
 	if err != nil {
 		return failed(err)

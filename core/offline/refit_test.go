@@ -185,3 +185,29 @@ func TestRefitOfflineEnds(t *testing.T) {
 		}
 	}
 }
+
+// A saved run is examined as it was played: with its action repeat.
+func TestASavedRunIsExaminedAsItWasPlayed(t *testing.T) {
+	c := tiny.Config()
+	c.Environment.ActionRepeat = 2
+	played, world := tiny.Task(), tiny.Task()
+	world.With = func(task.Environment) (task.Task, error) { return played, nil }
+	played.With = world.With
+	world.New = func(uint64) (task.Env, error) { return nil, errors.New("not as it was played") }
+	dev, dir := tiny.Device(t), t.TempDir()+"/run"
+	folder, err := run.Create(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := lab.New(t.Context(), c, world, dev, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := offline.Run{Config: c, Dir: dir, Step: -1}
+	if _, err := offline.Examine(s, world, dev, inspect.Examination{Rows: 20, Points: 5}, nil); err != nil {
+		t.Error(err)
+	}
+}
