@@ -87,13 +87,15 @@ type mark struct {
 // band of one deviation, or the single seeds if there are few.
 func (r *Report) curves(q quantity, withReported bool) []panel {
 	var all []panel
+	color := colors()
 	for _, t := range r.Tasks {
 		if step, one := t.onlyStep(q.name); one {
 			all = append(all, t.places(q, step))
 			continue
 		}
 		p := panel{title: t.Task, x: t.stepsAxis(), y: q.label}
-		for i, row := range t.Rows {
+		for _, row := range t.Rows {
+			i := color(row)
 			p.marks = append(p.marks, curve(row, q.name, i)...)
 			if withReported {
 				p.marks = append(p.marks, row.reportedLine(i)...)
@@ -103,6 +105,18 @@ func (r *Report) curves(q quantity, withReported bool) []panel {
 		all = append(all, p)
 	}
 	return all
+}
+
+// colors gives rows of one kind the same colour in all panels.
+func colors() func(*Row) int {
+	of := map[string]int{}
+	return func(r *Row) int {
+		key := r.cell.Label() + "\n" + r.Scale + "\n" + r.Touched
+		if _, known := of[key]; !known {
+			of[key] = len(of)
+		}
+		return of[key]
+	}
 }
 
 // onlyStep returns the step at which a quantity was measured, if it was measured at a
@@ -254,12 +268,18 @@ func (r *Report) relevance() []panel {
 			drawn := 0
 			for _, s := range row.cell.Seeds {
 				low, high := s.Series("scores/q10").finite(), s.Series("scores/q90").finite()
-				band, median := mark{kind: markBand, color: i, behind: true}, mark{kind: markThin, color: i}
+				area, line := mark{kind: markBand, color: i, behind: true}, mark{kind: markThin, color: i}
+				band, median := area, line
 				for _, m := range s.Series("scores/q50").finite() {
 					l, okLow := low.at(m.Step)
 					h, okHigh := high.at(m.Step)
 					if !okLow || !okHigh {
 						continue
+					}
+					if len(median.x) > 0 && slices.Contains(s.Run.Members[s.Member].rescored, m.Step) { // another unit
+						band.x = median.x
+						p.marks = append(p.marks, band, median)
+						band, median = area, line
 					}
 					median.x, median.y = append(median.x, float64(m.Step)), append(median.y, m.Value)
 					band.y, band.upper = append(band.y, l), append(band.upper, h)

@@ -26,49 +26,15 @@ type Point struct {
 // Series are the values of one quantity, in the order of the journal.
 type Series []Point
 
-// Change is a change of a knob during a run.
-type Change struct {
-	Position string `json:"position"`
-	Knob     string `json:"knob"`
-	From     string `json:"from"`
-	To       string `json:"to"`
-	Now      bool   `json:"now,omitempty"` // everything that depends on the knob was redone at once
-	By       string `json:"by,omitempty"`
-	// Forked says that the change was made where the run was forked off another one.
-	Forked bool `json:"forked,omitempty"`
-	// Cancelled says that this change was cancelled, which the configuration plans; it was not made.
-	Cancelled bool `json:"cancelled,omitempty"`
-}
-
-// bySchedule is Change.By of the changes that the configuration of a run plans.
-const bySchedule = "schedule"
-
-// ByHand says whether the knob was turned by hand during the run.
-func (c Change) ByHand() bool { return c.By != bySchedule }
-
-// String returns the change in the format of --at: "10000:guidance=3!", or "cancelled:10000:guidance=3!"
-// if it was not made.
-func (c Change) String() string {
-	if c.Cancelled {
-		return "cancelled:" + c.Position + ":" + c.assigned()
-	}
-	return c.Position + ":" + c.assigned()
-}
-
-// assigned returns the change without its position: "guidance=3!".
-func (c Change) assigned() string {
-	if c.Now {
-		return c.Knob + "=" + c.To + "!"
-	}
-	return c.Knob + "=" + c.To
-}
-
 // Member is one seed of a run.
 type Member struct {
 	Seed uint64
 	// Series by quantity. A quantity is named by the type of the journal's line and the
 	// field, as in "evaluated/return_mean" or "generated/dynamics/combined".
 	Series map[string]Series
+
+	scoredBy string // F of the last scores
+	rescored []int  // steps from which scores are those of another F
 }
 
 // Run holds what the journal of a run folder says.
@@ -197,6 +163,11 @@ func (r *Run) add(e run.Entry) error {
 		return nil
 	case "start", "in_force", "whole", "pause", "detached", "attached", "planned", "device", "fork", "fork_look", "ground":
 		return nil
+	}
+	if e.Type == "scores" {
+		if err := r.Members[max(e.Member, 0)].scored(e); err != nil {
+			return err
+		}
 	}
 	all, err := Scalars(e)
 	if err != nil {

@@ -58,9 +58,9 @@ func (r *Row) points(x float64, color int) []mark {
 // colour.
 func (r *Report) cadence() []panel {
 	var all []panel
+	colors := map[string]int{}
 	for _, t := range r.Tasks {
 		p := panel{title: t.Task, x: "env steps between refits", y: t.returnAxis(), logX: true}
-		colors := map[string]int{}
 		for _, row := range t.Rows {
 			every, err := strconv.ParseFloat(row.cell.Seeds[0].Run.Settings["knobs.refit_every"], 64)
 			if err != nil || every <= 0 || row.Touched != "" {

@@ -95,3 +95,16 @@ func number(v any) (float64, bool) {
 	}
 	return 0, false
 }
+
+// scored notes which F scores are of.
+func (m *Member) scored(e run.Entry) error {
+	var f struct{ Relevance string }
+	if err := e.Fields(&f); err != nil {
+		return err
+	}
+	if m.scoredBy != "" && f.Relevance != m.scoredBy {
+		m.rescored = append(m.rescored, e.Step)
+	}
+	m.scoredBy = f.Relevance
+	return nil
+}

@@ -230,7 +230,7 @@ func (c *Chart) formatX(v float64) string {
 	if c.FormatX != nil {
 		return c.FormatX(v)
 	}
-	return FormatCount(v)
+	return FormatPlace(v)
 }
 
 // rows divides the h lines among plot, axes and labels.

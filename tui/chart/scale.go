@@ -116,7 +116,11 @@ func FormatValue(v, step float64) string {
 		decimals++
 	}
 	if decimals > 4 {
-		return strconv.FormatFloat(v, 'e', 1, 64)
+		digits := 1
+		if v != 0 {
+			digits = max(1, decimals+int(math.Floor(math.Log10(math.Abs(v)))))
+		}
+		return strconv.FormatFloat(v, 'e', digits, 64)
 	}
 	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
@@ -132,6 +136,22 @@ func FormatCount(v float64) string {
 		}
 	}
 	return trimZeros(strconv.FormatFloat(v, 'f', 2, 64))
+}
+
+// FormatPlace writes a place on an axis: as FormatCount, with all digits of a whole number.
+func FormatPlace(v float64) string {
+	size, name := 1.0, ""
+	switch {
+	case v != math.Round(v) || math.Abs(v) < 1e3 || math.Abs(v) >= 1e15:
+		return FormatCount(v)
+	case math.Abs(v) >= 1e9:
+		size, name = 1e9, "G"
+	case math.Abs(v) >= 1e6:
+		size, name = 1e6, "M"
+	default:
+		size, name = 1e3, "k"
+	}
+	return strconv.FormatFloat(v/size, 'f', -1, 64) + name
 }
 
 func trimZeros(s string) string {

@@ -48,3 +48,27 @@ func TestFormatValue(t *testing.T) {
 		}
 	}
 }
+
+// Labels of different rows, and of different ticks, differ.
+func TestLabelsDiffer(t *testing.T) {
+	for _, r := range [][2]float64{{0.1001, 0.1002}, {0.0011, 0.0013}, {0.019714922, 0.020454446}} {
+		seen := map[string]bool{}
+		for _, l := range newScale(r[0], r[1], 10).labels(FormatValue) {
+			if l != "" && seen[l] {
+				t.Errorf("%v: %s stands there twice", r, l)
+			}
+			seen[l] = true
+		}
+	}
+	var c Chart
+	for _, r := range [][2]float64{{2_341_932, 2_345_004}, {1_065_625, 1_100_000}, {3_000_000, 9_000_000}} {
+		seen := map[string]bool{}
+		for _, v := range roundTicks(r[0], r[1], 8) {
+			l := c.formatX(v)
+			if seen[l] {
+				t.Errorf("%v: %s stands there twice", r, l)
+			}
+			seen[l] = true
+		}
+	}
+}

@@ -170,6 +170,18 @@ func (h *History) LastStanding() *Change {
 	return nil
 }
 
+// inOrder puts a change that was made after those made before it: a planned one was listed when it was
+// asked for.
+func (h *History) inOrder(c *Change) {
+	i := slices.Index(h.Changes, c)
+	for k := len(h.Changes) - 1; k > i; k-- {
+		if h.Changes[k].Number > 0 {
+			h.Changes = slices.Insert(slices.Delete(h.Changes, i, i+1), k, c)
+			return
+		}
+	}
+}
+
 // LastUndoable is the newest change that took effect and was not taken back, made from any screen.
 func (h *History) LastUndoable() *Change {
 	undone := map[int]bool{}

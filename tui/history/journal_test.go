@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgrlab/core/event"
 )
 
 // A folder without a run is said to be one, and not what the file system says.
@@ -13,5 +15,19 @@ func TestReadJournalWhereNoRunIs(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "no run is there: want a folder with events.jsonl") || strings.Contains(err.Error(), "stat") {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// Changes stand in the order in which they were made, also one that was planned before others.
+func TestAPlannedChangeIsTheLastOneMade(t *testing.T) {
+	h := New(0, 1)
+	h.Changes = []*Change{{Ref: "a", Knob: "guidance", At: 20000}, {Ref: "b", Knob: "ratio"}, {Ref: "c", Knob: "utd", At: 30000}}
+	h.Take(event.Event{Index: 0, Step: 12000, Member: event.NoMember, Body: event.KnobChanged{ID: 1, Knob: "ratio", Obs: event.KnobObs{Ref: "b"}}})
+	h.Take(event.Event{Index: 1, Step: 20000, Member: event.NoMember, Body: event.KnobChanged{ID: 2, Knob: "guidance", Obs: event.KnobObs{Ref: "a"}}})
+	if u, l := h.LastUndoable().Number, h.LastApplied().Number; u != 2 || l != 2 {
+		t.Errorf("undo takes back #%d, and #%d is the last change, want #2", u, l)
+	}
+	if h.Changes[2].Knob != "utd" {
+		t.Errorf("what is still to come is %s", h.Changes[2].Knob)
 	}
 }

@@ -295,6 +295,7 @@ func (h *History) takeKnob(e event.Event, b event.KnobChanged) {
 	if c.Knob == "utd" {
 		h.Clock.ChangeUTD(c.AppliedStep, c.To.Number)
 	}
+	h.inOrder(c)
 	h.Touch(topic.Changes)
 }
 

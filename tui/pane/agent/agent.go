@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"pgrlab/core/event"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
@@ -135,12 +136,26 @@ func (p *Pane) share(f float64) string {
 	if !(h.High > h.Low) {
 		return ""
 	}
-	below := 0.0
+	return p.Theme.Dim.On(" above " + format.Percent(shareBelow(h, f)))
+}
+
+// shareBelow is the share of rows below f, as far as bins tell.
+func shareBelow(h *event.Histogram, f float64) float64 {
+	below, beyond := 0.0, float64(h.Rows) // beyond: rows outside of the bins
 	for i, n := range h.Counts {
 		part := (f - h.Edge(i)) / (h.Edge(i+1) - h.Edge(i))
 		below += float64(n) * math.Max(0, math.Min(1, part))
+		beyond -= float64(n)
 	}
-	return p.Theme.Dim.On(" above " + format.Percent(below/math.Max(1, float64(h.Rows))))
+	switch least := float64(h.Min) < h.Low; {
+	case f >= float64(h.Max):
+		below = float64(h.Rows)
+	case f >= h.Low && least && float64(h.Max) > h.High:
+		below += beyond / 2 // about as many lie at either end
+	case f >= h.Low && least:
+		below += beyond
+	}
+	return below / math.Max(1, float64(h.Rows))
 }
 
 // slider shows a number in [-1, 1] as a position on a line of w columns.

@@ -160,10 +160,12 @@ func (m *Charts) drawChartsAnew() {
 // formatX writes a position on the axis.
 func (m *Charts) formatX(v float64) string {
 	if m.Axis != axisWall {
-		return chart.FormatCount(v)
+		return chart.FormatPlace(v)
 	}
 	s := int(math.Round(v))
 	switch {
+	case s >= 3600 && s%60 != 0:
+		return fmt.Sprintf("%dh%02dm%02d", s/3600, s/60%60, s%60)
 	case s >= 3600:
 		return fmt.Sprintf("%dh%02d", s/3600, s/60%60)
 	case s >= 60 && s%60 == 0:
