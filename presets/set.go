@@ -3,6 +3,7 @@ package presets
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -193,6 +194,10 @@ func written(value string, present any) string {
 	case int64:
 		if n, err := knob.ParseCount(value); err == nil { // such as 20k
 			return strconv.Itoa(n)
+		}
+	case float64:
+		if x, err := strconv.ParseFloat(value, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) { // such as .99
+			return strconv.FormatFloat(x, 'g', -1, 64)
 		}
 	case string:
 		if !strings.HasPrefix(value, `"`) {

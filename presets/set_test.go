@@ -18,7 +18,7 @@ func TestSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := c
-	for _, s := range [][2]string{{"generator.width", "512"}, {"generator.activation", "silu"}, {"generator.init", `"previous"`}, {"generator.vae.beta", "0.5"}, {"seed", "9"}, {"agent.hidden", "64, 32"}, {"buffer", "20k"}, {"evaluation.actions", "sample"}, {"environment.cell_bonus", "0.5"}} {
+	for _, s := range [][2]string{{"generator.width", "512"}, {"generator.activation", "silu"}, {"generator.init", `"previous"`}, {"generator.vae.beta", "0.5"}, {"seed", "9"}, {"agent.hidden", "64, 32"}, {"agent.gamma", ".5"}, {"buffer", "20k"}, {"evaluation.actions", "sample"}, {"environment.cell_bonus", "0.5"}} {
 		if err := Set(&c, s[0], s[1]); err != nil {
 			t.Error(err)
 		}

@@ -387,7 +387,7 @@ func settingKeys(prefix string) (all []cobra.Completion) {
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		if _, err := runflags.Assignments([]string{key + "=0"}); err == nil && strings.HasPrefix(key, prefix) && !strings.HasPrefix(key, "knobs.") {
+		if _, err := runflags.ParseAssignment(key + "=0"); err == nil && strings.HasPrefix(key, prefix) && !strings.HasPrefix(key, "knobs.") {
 			all = append(all, cobra.CompletionWithDesc(key+"=", settings[key]))
 		}
 	}

@@ -155,13 +155,12 @@ func linearDW(c *compiler, in device.Instr) {
 	}
 	l := layer{rows: rows, in: cols, out: out, shared: n == 1 && members > 1}
 	part := func(dw []float32, e, lo, hi, from, to int) { // computes rows from to to
-		xe, dze, dwe := l.x(x, e, lo)[from:], dz[(e*rows+lo)*out:], dw[(e*cols+from)*out:]
-		switch {
-		case lo == hi: // a lane without rows adds nothing
+		dwe := dw[(e*cols+from)*out:]
+		if lo == hi { // a lane without rows adds nothing, and an empty batch has no column from
 			clear(dwe[:(to-from)*out])
-		case out == 1: // as dzᵀ·x, one row
+		} else if xe, dze := l.x(x, e, lo)[from:], dz[(e*rows+lo)*out:]; out == 1 { // as dzᵀ·x, one row
 			c.k.Gemm(1, to-from, hi-lo, dze, 0, 1, xe, cols, dwe, cols, kernel.Epilogue{})
-		default:
+		} else {
 			c.k.Gemm(to-from, out, hi-lo, xe, 1, cols, dze, out, dwe, out, kernel.Epilogue{})
 		}
 		c.decay(in, dw, (e*cols+from)*out, (e*cols+to)*out)

@@ -12,8 +12,8 @@ const (
 // DeviceUsage is the help of --device.
 const DeviceUsage = "`cpu|auto|cuda…` where to compute: cuda, cuda:INDEX or GPU-UUID is a GPU; auto is a free GPU, else the CPU"
 
-// MaxSteps is more than any run needs.
-const MaxSteps = 1_000_000_000
+// MaxSteps is the most env steps of a configuration.
+const MaxSteps = 999_999_999
 
 // MaxThreads is the most threads that a device takes, and ThreadsUsage the help of --threads.
 const (

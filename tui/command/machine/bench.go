@@ -43,7 +43,8 @@ and prints the median over rounds and the best. The two lie far apart if the mac
 does other things at the same time. If the host gives 2 % or more of the
 processor time to other machines, a line says how much. Without names it leaves out the
 largest workloads, which take long on a CPU: those on frames (encoder, drqv2, ppo-rgb84
-and their variants), sample-1024x100000 and both of sample-2048.
+and their variants), the largest samplers (sample-1024x100000, sample-2048x…, fit-release
+and call-release…) and copy-800.
 
 On the CPU it also prints the rates that the kernels reach in a product of 256×256×256
 and in multiply-adds on registers alone, each times the number of threads that compute,

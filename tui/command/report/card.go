@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,17 +177,30 @@ func origin(c config.Config) (presets.Choice, []presets.Difference, error) {
 // ofPrograms begins the keys about the program of a task. Those that do not change what is learned are not on the card.
 const ofPrograms = "environment.outside."
 
-// commandLine is the command that makes the run again without its folder.
-func commandLine(c config.Config, from presets.Choice, differences []presets.Difference) string {
+// commandLine is the command that makes the run in dir again, without its folder.
+func commandLine(dir string, c config.Config, from presets.Choice, differences []presets.Difference) string {
 	words := []string{"pgrlab train"}
+	if c.Dreams() {
+		words = dreamed(c)
+	}
 	if from.Preset != "" {
 		words = append(words, "--preset "+shell.Word(from.Preset))
 	}
-	words = append(words, "--task "+shell.Word(from.Task), "--method "+shell.Word(from.Method), "--scale "+shell.Word(from.Scale), "--seed "+strconv.FormatUint(c.Seed, 10))
-	if from.Observation != "" {
+	if file := run.TaskFile(from.Task); file != "" {
+		words = append(words, "--task "+shell.Word(filepath.Join(dir, file)))
+	} else if !task.Recorded(from.Task) {
+		words = append(words, "--task "+shell.Word(from.Task))
+	}
+	words = append(words, "--method "+shell.Word(from.Method), "--scale "+shell.Word(from.Scale), "--seed "+strconv.FormatUint(c.Seed, 10))
+	if from.Observation != "" && !c.Dreams() {
 		words = append(words, "--observation "+shell.Word(from.Observation))
 	}
+	differs := map[string]bool{}
 	for _, d := range differences {
+		differs[d.Key] = true
+		if c.Dreams() && slices.Contains([]string{"steps", "agent.learner"}, d.Key) {
+			continue // no flag of dream, which sets them
+		}
 		value := strings.Trim(d.To, "'")
 		name, isKnob := strings.CutPrefix(d.Key, "knobs.")
 		switch {
@@ -216,13 +230,32 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 		}
 	}
 	words = append(words, recorded(c)...)
+	if c.Data.Given() && !c.Dreams() && !differs["start_steps"] {
+		words = append(words, fmt.Sprintf("--set start_steps=%d", c.StartSteps)) // which --data leaves out
+	}
 	return strings.Join(append(words, started(c.Environment.Outside)...), " ")
+}
+
+// dreamed are the first words of the command that makes a dream: of a file, or of a run, which its
+// configuration does not name.
+func dreamed(c config.Config) []string {
+	words := []string{"pgrlab dream RUN"}
+	if c.Data.Given() {
+		words[0] = "pgrlab dream " + shell.Word(c.Data.Files[0])
+	}
+	if c.Steps == 1 {
+		words = append(words, "--once")
+	}
+	return words
 }
 
 // recorded are the flags about the data that the run began with.
 func recorded(c config.Config) (words []string) {
 	d := c.Data
 	for _, file := range d.Files {
+		if c.Dreams() {
+			break // it is named first
+		}
 		if d.Pinned() {
 			file = fmt.Sprintf("%s:%g", file, c.Knobs.Prior)
 		}
@@ -287,7 +320,7 @@ func repeat(w io.Writer, r *report.Run, c config.Config, from presets.Choice, di
 	if byHand {
 		c.Schedule = nil // --schedule repeats these changes as well
 	}
-	line := commandLine(c, from, differences)
+	line := commandLine(dir, c, from, differences)
 	if byHand {
 		line += " --schedule " + shell.Word(dir)
 	}
@@ -295,6 +328,9 @@ func repeat(w io.Writer, r *report.Run, c config.Config, from presets.Choice, di
 		repeatFork(w, r, c)
 	} else {
 		fmt.Fprintf(w, "## Again\n\n```\n%s\n```\n", line)
+	}
+	if c.Dreams() && !c.Data.Given() {
+		fmt.Fprint(w, "\nRUN is the folder, with @STEP, of the run whose D_real it began with.\n")
 	}
 	if byHand && r.Forked == "" {
 		fmt.Fprint(w, "\n--schedule makes the changes again that were made by hand.\n")

@@ -36,7 +36,7 @@ func TestTheCommandLineOfACardMakesTheRunAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line := commandLine(want, from, differences)
+		line := commandLine("runs/a", want, from, differences)
 		var r runflags.Flags
 		train := &cobra.Command{}
 		r.Bind(train)
@@ -51,6 +51,36 @@ func TestTheCommandLineOfACardMakesTheRunAgain(t *testing.T) {
 		b, errB := presets.Settings(got)
 		if errA != nil || errB != nil || !maps.Equal(a, b) {
 			t.Errorf("%s: %s makes\n%v\nnot\n%v", name, line, b, a)
+		}
+	}
+}
+
+// What a command needs that the settings do not say is in it: the random steps of a run on recorded data, the
+// files of a task of files, and dream in place of train.
+func TestACardsCommandIsWhole(t *testing.T) {
+	c, err := presets.Resolve(presets.Choice{Preset: "demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := config.Data{Files: []string{"/d.npz"}, SHA256: []string{"0"}, Rows: 9}
+	for name, of := range map[string]struct {
+		change        func(*config.Config)
+		with, without string
+	}{
+		"data":  {func(c *config.Config) { c.Data = data }, " --data /d.npz --set start_steps=1000", "dream"},
+		"files": {func(c *config.Config) { c.Task = "file:pole" }, " --task runs/a/task-pole.zip ", "file:pole"},
+		"dream": {func(c *config.Config) {
+			c.Data, c.Task, c.Steps, c.Agent.Learner = data, "data:d.npz", 1, config.LearnerNone
+		}, "pgrlab dream /d.npz --once --preset demo --method ", "--task"},
+	} {
+		c := c
+		of.change(&c)
+		from, differences, err := origin(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line := commandLine("runs/a", c, from, differences); !strings.Contains(line, of.with) || strings.Contains(line, of.without) {
+			t.Errorf("%s: %s", name, line)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func trainTo(r *report.Run, c config.Config, root uint64, out string) string {
 	if err != nil {
 		return "# " + err.Error()
 	}
-	line := commandLine(c, from, differences) + keep
+	line := commandLine(r.Dir, c, from, differences) + keep
 	for _, at := range byHandAround(r, true) {
 		line += " --at " + shell.Word(at)
 	}

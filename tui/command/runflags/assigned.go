@@ -1,6 +1,7 @@
 package runflags
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -43,15 +44,21 @@ func (r *Flags) assigned() (all []assignment, err error) {
 	return all, nil
 }
 
-// Assignments parses the values of --set.
-func Assignments(texts []string) ([]presets.Assignment, error) {
-	given, err := (&Flags{Set: texts}).assigned()
-	if err != nil {
-		return nil, err
-	}
-	var all []presets.Assignment
-	for _, a := range given {
-		all = append(all, a.Assignment)
+// Assignments parses the values of --set of preset show, which has no other flags than those of what is shown.
+func Assignments(texts []string) (all []presets.Assignment, err error) {
+	for _, text := range texts {
+		a, err := presets.ParseAssignment(text)
+		switch {
+		case err != nil:
+		case a.Key == "preset":
+			err = errors.New("name it as the argument")
+		case slices.Contains([]string{"task", "method", "scale", "environment.observation"}, a.Key):
+			err = fmt.Errorf("use --%s", flagged[a.Key])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--set %s: %w", text, err)
+		}
+		all = append(all, a)
 	}
 	return all, nil
 }

@@ -76,7 +76,10 @@ func (r *Flags) record(c *config.Config, t task.Task) error {
 
 // name takes the files of --data.
 func (r *Flags) name(c *config.Config) error {
-	c.Data.Files, c.Data.SHA256, c.Data.Mode = nil, nil, ""
+	c.Data.Files, c.Data.SHA256 = nil, nil
+	if !r.own("data.mode") {
+		c.Data.Mode = ""
+	}
 	share := ""
 	for i, text := range r.Data.files {
 		file, part := text, ""
@@ -90,7 +93,9 @@ func (r *Flags) name(c *config.Config) error {
 			if err != nil || !(n >= 0 && n <= 1) {
 				return fmt.Errorf("--data %s: want FILE, or FILE:SHARE with a share from 0 to 1, as %s:0.5", text, file)
 			}
-			c.Data.Mode, c.Knobs.Prior = config.DataPinned, n
+			if c.Knobs.Prior = n; !r.own("data.mode") {
+				c.Data.Mode = config.DataPinned
+			}
 		}
 		if i > 0 && part != share {
 			return fmt.Errorf("--data %s: data are all of one kind: give all files the same share, or none", text)
@@ -131,13 +136,18 @@ func (r *Flags) look(c *config.Config, t task.Task) error {
 		d.SHA256 = append(d.SHA256, seen.sha256)
 		d.Rows += seen.rows
 	}
-	own := func(key string) bool {
-		return slices.ContainsFunc(slices.Concat(r.Set, r.Vary), func(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), key) })
-	}
-	if !own("start_steps") {
+	if !r.own("start_steps") {
 		c.StartSteps = 0 // there is something to learn from
 	}
 	return nil
+}
+
+// own says whether --set or --vary gives a key.
+func (r *Flags) own(key string) bool {
+	return slices.ContainsFunc(slices.Concat(r.Set, r.Vary), func(text string) bool {
+		name, _, _ := strings.Cut(text, "=")
+		return strings.TrimSpace(name) == key
+	})
 }
 
 // SizesOf are the sizes of the transitions in a file, and how many there are, as --act-low, --act-high and

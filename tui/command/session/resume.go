@@ -166,14 +166,11 @@ func (s *session) unmet() []string {
 	return slices.DeleteFunc([]string{s.config.TooShort(), s.config.Unreached()}, func(text string) bool { return text == "" })
 }
 
-// unknown says what is not known of a task that another program simulates: how long an episode is, and for a learned
-// model of the dynamics, where one ends.
+// unknown says what is not known of a task: how long an episode of another program is and, for a learned model of the
+// dynamics, where one ends.
 func (s *session) unknown() (said []string) {
 	c, o := &s.config, s.config.Environment.Outside
-	if !o.Met() {
-		return nil
-	}
-	if o.Spec.Limit == 0 && o.EpisodeSteps == 0 {
+	if o.Met() && o.Spec.Limit == 0 && o.EpisodeSteps == 0 {
 		said = append(said, fmt.Sprintf("%s does not say how long its episodes are: they are truncated after %d steps; --episode-steps sets another number", c.Task, s.task.EpisodeSteps))
 	}
 	if c.Has()&knob.UseRollouts != 0 && s.task.Terminates && s.task.Ends == nil {
@@ -227,7 +224,7 @@ func framesText(c *config.Config, on task.Task) []string {
 // savingOf is what --checkpoint-every and --disk ask for.
 func savingOf(r *runflags.Flags) (lab.Saving, error) {
 	s := lab.Saving{Every: r.Every, Lean: r.Lean}
-	if r.Every < 0 {
+	if r.Every < 0 || r.Every == 0 && r.Changed != nil && r.Changed("checkpoint-every") {
 		return s, cli.Usagef("--checkpoint-every is %s: want more than 0s", r.Every)
 	}
 	if r.Disk == "" {

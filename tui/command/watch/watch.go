@@ -16,6 +16,7 @@ import (
 	"pgrlab/core/task"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/command/terminal"
 )
 
@@ -33,6 +34,7 @@ type watchFlags struct {
 	size     string
 	command  string       // simulates the task
 	outside  task.Outside // how a program is started
+	changed  func(flag string) bool
 }
 
 // Command is watch.
@@ -86,6 +88,7 @@ With --frames the pictures go to numbered PNG files, and no terminal is needed.`
 	f.StringVar(&w.pictures, "pictures", "", "`HOW` how to draw pictures: auto, kitty, sixel or blocks (default: as the settings say)")
 	f.StringVar(&w.size, "size", w.size, "`WxH` size of the pictures in files, in pixels")
 	cli.SetGroup(f, cli.OfPrograms, cli.BindOutside(f, &w.outside)...)
+	w.changed = f.Changed
 	return c
 }
 
@@ -182,6 +185,11 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	var err error
 	if w.command != "" {
 		name = d.Programs.NameOf(w.command)
+	}
+	if !d.Simulates(name) {
+		if i := slices.IndexFunc(runflags.OfPrograms, w.changed); i >= 0 {
+			return nil, cli.Usagef("watch: --%s is for a program named with --task gym:ID or --env: leave it out, or name one", runflags.OfPrograms[i])
+		}
 	}
 	if name == "" { // there is a policy
 		e := saved.config.Environment
