@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"strings"
 	"testing"
 
 	"pgrlab/core/device"
@@ -94,5 +95,26 @@ func TestProductsNameKernels(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// wgmma wants its operands at multiples of 1024 bytes: no static shared memory stands before dynamicShared.
+func TestWarpgroupsHaveNoStaticSharedMemory(t *testing.T) {
+	modules, err := Modules(90)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := false
+	for _, m := range modules {
+		if !strings.Contains(m.Text, "wgmma.mma_async") {
+			continue
+		}
+		some = true
+		if n := strings.Count(m.Text, ".shared .align"); n != 1 {
+			t.Errorf("%s declares %d shared variables, want 1", m.Name, n)
+		}
+	}
+	if !some {
+		t.Error("no module has wgmma")
 	}
 }

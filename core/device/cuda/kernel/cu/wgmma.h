@@ -78,7 +78,9 @@ template <typename T, int BN> struct Staged {
       finishSeveral<T>(p, at, rows, cols, v);
     }
     if (!squares) return;
-    __shared__ double sums[32];
+    // In dynamicShared, whose numbers all threads have read at blockSum's first barrier: static shared memory
+    // would stand before it, and wgmma wants its operands at multiples of 1024 bytes.
+    double (&sums)[32] = *(double (*)[32])dynamicShared;
     square = blockSum(square, sums);
     if (threadX() == 0) squares[blockZ() * gridX() + blockX()] = square;
   }
