@@ -1,10 +1,16 @@
 package cuda
 
-import "pgrlab/core/device/cuda/driver"
+import (
+	"errors"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/driver"
+)
 
 // beside is what a program has that is started beside others.
 type beside struct {
 	apart    bool // it has a workspace of its own
+	cramped  bool // there is no room for one: Run makes its runs, in the workspace that all share
 	own      driver.Ptr
 	ownBytes int
 	launch   func() error // of its graphs
@@ -21,11 +27,18 @@ func (x *executable) Start(occasion uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x.end() // of a run that was given up
+	if x.cramped {
+		return nil
+	}
 	if !x.apart {
 		x.apart, x.complete = true, false
 		x.launch = func() error { return x.put(d) }
 	}
 	if err := x.prepare(occasion); err != nil {
+		if full := (*device.OutOfMemory)(nil); errors.As(err, &full) {
+			x.apart, x.cramped, x.complete = false, true, false
+			return nil
+		}
 		return err
 	}
 	put := d.ctx.Beside
