@@ -36,6 +36,8 @@ type RefitGeneration struct {
 	Relevant *RefitUpper      `json:"relevant,omitempty"` // missing without F, or if the task cannot be set to a state
 	Asked    *event.Quantiles `json:"asked,omitempty"`    // F that the prompts asked for
 	Achieved *event.Quantiles `json:"achieved,omitempty"` // F of the generated rows
+	// RankCorrelation is that of the F asked for and the F achieved, row by row.
+	RankCorrelation *run.Float `json:"obeyed,omitempty"`
 
 	Nearest     run.Float `json:"nearest"`          // median distance to the nearest row of the fit
 	NearestReal run.Float `json:"nearest_held_out"` // the same of held-out real rows
@@ -123,6 +125,10 @@ func (o *Offline) judgeAt(gen Fitter, omega float64) (*RefitGeneration, error) {
 			}
 			if out.Asked = quantiles(wanted); achieved != nil {
 				out.Achieved = quantiles(achieved)
+			}
+			if wanted != nil && achieved != nil {
+				correlation := run.Float(analysis.Spearman(wanted, achieved))
+				out.RankCorrelation = &correlation
 			}
 		}
 		return o.judge(made, out)
