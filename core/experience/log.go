@@ -249,3 +249,11 @@ func (l *Log) Met(after Ref) (m Met, held bool) {
 		Note: replay.Note{Met: true, Respawned: a.arrival.Respawned, F: a.arrival.F},
 	}, true
 }
+
+// Cut says whether the episode of an env step went no further although the step did not end it: the copy's next
+// look begins another one, because the episode was lost.
+func (l *Log) Cut(after Ref) bool {
+	next := Ref{after.Copy, after.Number + 1}
+	k, held := l.at(next)
+	return held && k.shot.First == next.Number
+}

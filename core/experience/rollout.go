@@ -47,6 +47,9 @@ func (r *Rollout) find(i int) Met {
 	if !held {
 		panic("experience: a row of a rollout is forgotten")
 	}
+	if m.End == Continues && r.Log.Cut(m.After) {
+		m.End = Truncated
+	}
 	return m
 }
 

@@ -212,6 +212,12 @@ func (m *ECO) Score(dst []float32, b *replay.Batch, rows int) error {
 // Learned reports whether the network has learned anything.
 func (m *ECO) Learned() bool { return m.programs.optimiser.T > 0 }
 
+// Forget ends the episode of a copy, if it is not over yet.
+func (m *ECO) Forget(copied int) {
+	m.memories.forget(copied)
+	m.memories.joined[copied] = -1
+}
+
 // Familiarity is what the last env step measured.
 func (m *ECO) Familiarity() Familiarity { return m.met }
 

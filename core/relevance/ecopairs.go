@@ -58,8 +58,9 @@ func (h *history) at(row int32) experience.Look {
 
 // last says whether the observation at a place is the last of its episode.
 func (h *history) last(row int) bool {
-	m, _ := h.log.Met(h.after(row))
-	return m.End != experience.Continues
+	after := h.after(row)
+	m, _ := h.log.Met(after)
+	return m.End != experience.Continues || h.log.Cut(after)
 }
 
 // pair are two observations of an episode, rows of the history.

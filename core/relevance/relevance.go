@@ -92,6 +92,8 @@ type Episodic interface {
 	// Meet takes the next env step, before the log has it, and writes F of its transitions, one for
 	// each copy.
 	Meet(dst []float32, step *Met) error
+	// Forget ends the episode of a copy, if it is not over yet.
+	Forget(copied int)
 	// Familiarity is what was measured at the last env step.
 	Familiarity() Familiarity
 	// Recall returns what a copy remembers of its episode, and how familiar the observation seen is

@@ -20,6 +20,7 @@ type evaluation struct {
 	rewards      []float64
 	ended        []bool
 	returns      []float64
+	restored     bool // it began before the checkpoint that was loaded
 
 	// For the critics' bias, if the run makes analyses.
 	q          []float32 // value of the first states
@@ -114,6 +115,9 @@ func (o *Trial) step(t *evaluation) error {
 	was := slices.Clone(t.ended)
 	if err := o.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil {
 		return err
+	}
+	if t.restored && o.judge.Lost {
+		return source.ErrEnvironment // what the episodes had returned up to the checkpoint is no return
 	}
 	for i, reward := range t.rewards {
 		if !was[i] {

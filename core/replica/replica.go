@@ -230,13 +230,21 @@ func (r *Replica) startSource() (err error) {
 	if c.Sees() {
 		from.Side, from.Colours = c.Pixels.Side, agent.Colours
 	}
-	if r.World, err = source.New(from, host{r}, func(i int) { clear(r.World.Row(r.PolicyState, i)) }); err != nil {
+	if r.World, err = source.New(from, host{r}, r.forget); err != nil {
 		return err
 	}
 	for _, part := range r.World.Parts() {
 		r.own(part.Name, part.Env)
 	}
 	return r.Trial.begin(from)
+}
+
+// forget ends what is remembered of a copy's episode, also of one that was lost.
+func (r *Replica) forget(i int) {
+	clear(r.World.Row(r.PolicyState, i))
+	if f := r.Rounds.function(); f != nil {
+		f.Forget(i)
+	}
 }
 
 // host passes what happens to a replica's environments to its host.

@@ -11,8 +11,9 @@ import (
 
 // Judge are the environments in which a policy is evaluated, one for each episode, in lockstep.
 type Judge struct {
-	Config     // Copies is the number of episodes
-	Stack  int // frames of an observation
+	Config      // Copies is the number of episodes
+	Stack  int  // frames of an observation
+	Lost   bool // an episode of the present evaluation was lost
 	host   Host
 	env    task.VecEnv
 
@@ -92,6 +93,7 @@ func NewStacks(n, depth int) [][][]byte {
 
 // Begin begins the episodes of evaluation number: the same starts in all runs.
 func (j *Judge) Begin(number uint64, tv string, obs []float32) error {
+	j.Lost = false
 	if j.televise != nil && tv != "" {
 		if err := j.televise(tv); err != nil {
 			return err
@@ -105,8 +107,11 @@ func (j *Judge) Begin(number uint64, tv string, obs []float32) error {
 
 // Step makes a step of all episodes; one that is over stays as it is.
 func (j *Judge) Step(actions, obs []float32, rewards []float64, ended []bool) error {
-	if err := j.env.Step(actions, obs, rewards, ended); err != nil && !tolerates(j.host, err) {
-		return j.replace(err)
+	if err := j.env.Step(actions, obs, rewards, ended); err != nil {
+		if !tolerates(j.host, err) {
+			return j.replace(err)
+		}
+		j.Lost = true
 	}
 	return j.see(j.push)
 }

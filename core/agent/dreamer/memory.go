@@ -18,7 +18,11 @@ type memory struct {
 }
 
 func newMemory(c Config, log *experience.Log, s rng.Stream) *memory {
-	r := &memory{Sequences: experience.Sequences{Log: log, Stream: s}, fresh: make([]uint64, c.Copies), read: experience.NewSequence(c.Length + 1)}
+	from := experience.Sequences{Log: log, Stream: s}
+	if log != nil {
+		from.Looks = log.Kept().Looks // what it holds for the learner, also if it came to hold more
+	}
+	r := &memory{Sequences: from, fresh: make([]uint64, c.Copies), read: experience.NewSequence(c.Length + 1)}
 	for range c.Copies {
 		r.latents = append(r.latents, latents{deter: c.Deter, groups: c.Stoch, classes: c.Classes})
 	}
