@@ -74,6 +74,7 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"synther", func(c *config.Config) {
 			c.Generator.Kind, c.Generator.Vector, c.Generator.Head.Kind = "ensemble", "pair", "transition"
 		}, "predicts s' and r itself", `vector "transition"`},
+		{"pgr-curiosity", func(c *config.Config) { c.Generator.NoiseShare = 0.2 }, "which is no noise", "want a size"},
 		{"pgr-curiosity", func(c *config.Config) { c.Generator.SkipReward = true }, "skip_reward", `"standard" only`},
 		{"pgr-td", func(c *config.Config) { c.Generator.Width = 101 }, "width is 101", "even number"},
 		{"pgr-td", func(c *config.Config) { c.Generator.Terminals = "soft" }, `terminals is "soft"`, `"raw"`},

@@ -286,6 +286,10 @@ func (c *Config) CanMeet(name string) error {
 		return fmt.Errorf("relevance is a formula, and learner %s learns from F of generated rows: want the name of a function", learner.Name)
 	case err == nil && learner.Idle && relevance.Valued(name) != "":
 		return fmt.Errorf("relevance: %s is of an agent's estimates, and there is no agent: want another function, as curiosity, rnd, count or reward", relevance.Valued(name))
+	case err == nil && learner.Observes && relevance.Valued(name) != "":
+		return fmt.Errorf("relevance: %s is of an agent's estimates, and learner %s has none of rows: want another function, as curiosity, rnd, count or reward", relevance.Valued(name), learner.Name)
+	case err == nil && !learner.Idle && !learner.Batches && (slices.Contains(relevance.Uses(name), "q") || slices.Contains(relevance.Uses(name), "q_std")):
+		return fmt.Errorf("relevance: q and q_std are of critics of single actions, which learner %s lacks: want td or return", learner.Name)
 	case err == nil && spec.Learning == relevance.LearnsWithGenerator:
 		if err := c.HasModels(); err != nil {
 			return fmt.Errorf("relevance %q: %w", name, err)

@@ -31,6 +31,7 @@ func TestFormulasHaveNames(t *testing.T) {
 func TestABonusIsAFormulaOfSingleBatches(t *testing.T) {
 	for text, want := range map[string]string{
 		"=clip(curiosity, 0, 1) + 0.1*move + abs(td)": "",
+		"=clip(1 - age/5000, 0, 1)":                   "names age",
 		"=rank(curiosity)":                            "functions of a whole column",
 		"=count":                                      "names count, which is known at refits only",
 		"=curiousity":                                 "did you mean curiosity?",

@@ -122,6 +122,9 @@ func ofBatches(name string) error {
 	if _, err := relevance.Canonical(name); err != nil {
 		return err
 	}
+	if slices.Contains(relevance.Uses(name), "age") {
+		return fmt.Errorf("%s names age, which the batches that an agent learns from do not have: want a formula without it", name)
+	}
 	for _, need := range relevance.Needs(name) {
 		switch s, _ := relevance.Find(need); {
 		case s.Learning == relevance.LearnsFromAll:

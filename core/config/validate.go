@@ -33,6 +33,9 @@ func (c *Config) Validate() error {
 		if err == nil && kind.Check != nil {
 			err = kind.Check(c.Generator.Config)
 		}
+		if err == nil && c.Generator.NoiseShare > 0 && c.Generator.NoiseStd == 0 {
+			err = fmt.Errorf("generator.noise_share is %g, but generator.noise_std is 0, which is no noise: want a size, as 0.2, or noise_share 0", c.Generator.NoiseShare)
+		}
 		if err == nil && c.Generator.NoiseShare > 0 && !kind.Learns {
 			err = fmt.Errorf("generator.noise_share is %g, but %s learns nothing that noise could disturb: want 0", c.Generator.NoiseShare, kind.Kind)
 		}
@@ -145,6 +148,8 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)
 	case s.Idle && !c.Generates():
 		return fmt.Errorf("learner %s makes no env steps, and method %s has no generator: there is nothing to do: want a method with a generator, as %s", s.Name, c.Method, MethodSynthER)
+	case s.Idle && c.Has()&knob.UseRollouts != 0:
+		return fmt.Errorf("generator.kind %q rolls out an agent's policy, and learner %s has none: want another method with a generator, as pgr-curiosity", c.Generator.Kind, s.Name)
 	case s.Explores && !c.Prompted():
 		return fmt.Errorf("learner %s explores for F of generated rows, and method %s has none: want a generator with generator.conditional true, as method %s has", s.Name, c.Method, MethodMAX)
 	case s.Explores && c.Data.Pinned():

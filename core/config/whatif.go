@@ -17,6 +17,8 @@ func (c *Config) CheckWhatIf() error {
 		return fmt.Errorf("its agent learns from a bonus on the reward, whose value nothing here measures: want a run without one")
 	case c.Fills() || !learner.Batches:
 		return fmt.Errorf("its learner %s does not learn from batches of the environment's transitions: want a run of one that does, as %s", learner.Name, agent.DefaultLearner)
+	case c.Data.Pinned() && c.Knobs.Prior != 0:
+		return fmt.Errorf("its agent draws a share of its real rows from pinned data, which nothing here reads: want a run without, or one whose knob prior is 0")
 	case c.Replay.Prioritized():
 		return fmt.Errorf("its agent draws real rows by priority: want a run that draws all alike")
 	}

@@ -320,3 +320,22 @@ func TestRolloutsAllocateNothing(t *testing.T) {
 		t.Errorf("a piece allocates %v times", n)
 	}
 }
+
+// What was asked for stands beside the rows of the rollouts that were to have it, in pieces and steps.
+func TestPromptsAreThoseOfTheirRows(t *testing.T) {
+	rows, scores := randomRows(40)
+	e := newTinyEnsemble(t, func(d *Deps, _ *EnsembleConfig) { d.Ends, d.Config.Chunk = nil, 6 }) // two rollouts a piece
+	startFit(t, e, rows, scores, tinyFit, 1)
+	finishFit(t, e, 7)
+	made, of := rowsOf(generateAll(t, e, rollingKnobs, 4)), map[[2]float32]float32{}
+	for i, r := range rows {
+		of[[2]float32(r[:2])] = scores[i]
+	}
+	for i, f := range e.PromptScores(rollingKnobs, 4, 20) {
+		want := of[[2]float32(made[i][:2])]
+		of[[2]float32(made[i][4:6])] = want // where the next step of the rollout begins
+		if f != want {
+			t.Errorf("row %d: %v was asked for, and its rollout begins where F is %v", i, f, want)
+		}
+	}
+}

@@ -269,17 +269,26 @@ func (e *Ensemble) take(g *rollouts, r *rolling) {
 	}
 }
 
-// PromptScores returns F of the transitions in whose states the first n rollouts of a generation begin,
-// nil without scores.
+// PromptScores returns, for the first n rows of a generation, F of the transitions in whose states their
+// rollouts begin; nil without scores, and where rollouts ended early, so that it is not known of which one a row is.
 func (e *Ensemble) PromptScores(knobs GenKnobs, occasion uint64, n int) []float32 {
-	if e.ranked == nil {
+	if e.ranked == nil || e.rolled.Dropped > 0 || e.rolled.Ended > 0 && knobs.rollout() > 1 {
 		return nil
 	}
 	g, out := e.begun(knobs, occasion, e.stream), make([]float32, n)
 	for i := range out {
-		out[i] = e.scores[e.start(g, i)]
+		out[i] = e.scores[e.start(g, e.rolloutOf(knobs, i))]
 	}
 	return out
+}
+
+// rolloutOf is the rollout of row i where none ends early: rows are made piece by piece, and within a piece step
+// by step.
+func (e *Ensemble) rolloutOf(k GenKnobs, i int) int {
+	n := e.piece(k)
+	whole := n * k.rollout()
+	first := i / whole * n
+	return first + i%whole%max(1, min(n, k.starts()-first))
 }
 
 // Sketch begins rollouts beside a fit or a generation under way.

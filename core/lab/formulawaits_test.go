@@ -2,8 +2,10 @@ package lab
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/testing/tiny"
@@ -77,5 +79,30 @@ func TestAPlannedChangeOfADreamIsItsPlan(t *testing.T) {
 	}
 	if made.Knob == "" || !fulfils(made, plan) {
 		t.Errorf("%+v is not the plan %+v", made, plan)
+	}
+}
+
+// F of critics' estimates is refused where the learner has none, before a run, a fork or a plan asks for it.
+func TestEstimatesOfLearnersWithoutThem(t *testing.T) {
+	c := ppoLatentConfig()
+	for _, name := range []string{"td", "td-signed", "return", "=q", "=rank(td) + reward"} {
+		if c.CanMeet(name) == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+// A dream has no policy that a generator of rollouts could follow, and a what-if has no pinned data.
+func TestWhatHasNoPolicyOrNoData(t *testing.T) {
+	c := dreamConfig()
+	rolled(&c)
+	c.Schedule = nil
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "rolls out") {
+		t.Errorf("a dream of rollouts: %v", err)
+	}
+	c = tiny.Config()
+	c.Data, c.Knobs.Prior = config.Data{Files: []string{"a.npz"}, Rows: 8, Mode: config.DataPinned}, 0.5
+	if err := c.CheckWhatIf(); err == nil || !strings.Contains(err.Error(), "pinned") {
+		t.Errorf("a what-if beside pinned data: %v", err)
 	}
 }

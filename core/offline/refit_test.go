@@ -100,7 +100,7 @@ func TestRefitOffline(t *testing.T) {
 		t.Errorf("stages %q", stages)
 	}
 	for i, g := range f.Made {
-		if float64(g.Guidance) != r.Guidances[i] || g.Rows != 40 || g.CPUs != 1 || g.Dynamics == nil || g.Dynamics.Rows != 40 || g.Relevant == nil || (g.Asked != nil) != (i == 1) {
+		if float64(g.Guidance) != r.Guidances[i] || g.Rows != 40 || g.CPUs != 1 || g.Dynamics == nil || g.Dynamics.Rows != 40 || g.Relevant == nil || (g.Asked != nil) != (i == 1) || (g.RankCorrelation != nil) != (i == 1) {
 			t.Errorf("ω %g: %s", r.Guidances[i], asText(t, g))
 		}
 	}

@@ -42,7 +42,7 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 		return nil, 0, fmt.Errorf("analyse %s: what if: %w", s.Dir, err)
 	}
 	fixed := s.Config
-	fixed.Knobs.Bonus = 0 // the knob may have another value at the checkpoint
+	fixed.Knobs.Bonus, fixed.Knobs.Prior = 0, 0 // the knobs may have other values at the checkpoint
 	if err := fixed.CheckWhatIf(); err != nil {
 		return failed(err)
 	}

@@ -234,7 +234,7 @@ func dreamOfRun(d cli.Deps, r *runflags.Flags, dir string, c *config.Config, t t
 	if !r.Changed("preset") {
 		r.Preset = filepath.Join(dir, run.ConfigName)
 	}
-	if !c.Generates() && !r.Changed("method") {
+	if (!c.Generates() || c.Has()&knob.UseRollouts != 0) && !r.Changed("method") {
 		r.Method = methodOfDreams
 	}
 	if r.Task == "" && d.Simulates(c.Task) {
@@ -242,7 +242,8 @@ func dreamOfRun(d cli.Deps, r *runflags.Flags, dir string, c *config.Config, t t
 	}
 }
 
-// methodOfDreams is the method of dreams about data that no method with a generator gathered.
+// methodOfDreams is the method of dreams about data that no method with a generator gathered, or one whose
+// generator rolls out a policy.
 const methodOfDreams = "pgr-curiosity"
 
 // dreamt says at the end what a dream has, and where.
