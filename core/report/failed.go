@@ -224,3 +224,6 @@ func (t *Task) failedSeeds(b *bufio.Writer) {
 		fmt.Fprint(b, "\nA seed that failed has no return at that step: means, intervals and differences are of the other seeds. Those that diverged count in probabilities of improvement, as worse than all that did not, and in steps to a return.\n")
 	}
 }
+
+// CutOff says that a seed ended because another one of its cohort diverged: it is no result of its own.
+func (r *Run) CutOff() bool { return r.Failed != "" && !r.Diverged }

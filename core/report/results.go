@@ -304,7 +304,7 @@ func framesOf(at Point) (int, error) {
 }
 
 // AddResults adds runs to a results file, which it creates if there is none, and returns how
-// many were new. The file holds each seed of the same settings and length once: the first one stays.
+// many were new. The file holds each seed of the same settings and length once: the first one stays, unless it was cut off.
 // A file of which not all rows can be read stays as it is. Other processes may add to the file at the
 // same time.
 func AddResults(path string, runs []*Run) (added int, err error) {
@@ -317,12 +317,12 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	there := map[ResultKey]bool{}
+	there := map[ResultKey]*Run{}
 	for _, r := range all {
 		if r.Twice != "" { // rows that were not read would be lost
 			return 0, fmt.Errorf("nothing is added to that file before it is mended: %s", r.Twice)
 		}
-		there[r.Key()] = true
+		there[r.Key()] = r
 	}
 	var more []*Run
 	for _, r := range runs {
@@ -335,10 +335,13 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 			if f := (Seed{one.Seed, r, i}).failure(); r.Failed != "" {
 				one.Failed, one.Diverged, one.blamed = f.Reason, f.Diverged, nil
 			}
-			if !there[one.Key()] {
-				there[one.Key()] = true
-				more = append(more, &one)
+			old := there[one.Key()]
+			if old != nil && (!old.CutOff() || one.CutOff()) {
+				continue
 			}
+			isOld := func(r *Run) bool { return r == old }
+			all, more = slices.DeleteFunc(all, isOld), append(slices.DeleteFunc(more, isOld), &one)
+			there[one.Key()] = &one
 		}
 	}
 	if len(more) == 0 {

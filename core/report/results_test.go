@@ -478,3 +478,27 @@ func TestARunAndItsRowsInAFileDoNotDiffer(t *testing.T) {
 		t.Errorf("%q", notes)
 	}
 }
+
+// A seed that ended with its cohort gives way to the same seed on its own, which is a result; one that diverged
+// itself stays.
+func TestASeedThatWasCutOffGivesWay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.csv")
+	cohort := journal(t, t.TempDir(), "t", "pgr", 0, []float64{1, 2})
+	cohort.Fingerprint, cohort.Steps, cohort.Step = "f", 5000, 2841
+	cohort.Failed, cohort.Diverged, cohort.blamed = "train agent: norm", true, &blame{2841, 0, "train agent: norm"}
+	cohort.Members = append(cohort.Members, Member{Seed: 1, Series: cohort.Members[0].Series})
+	alone := journal(t, t.TempDir(), "t", "pgr", 1, []float64{1, 2, 3, 4, 5}, run.Line{Type: "done", Step: 5000, Member: run.NoMember})
+	alone.Fingerprint, alone.Steps = "f", 5000
+	for i, c := range []struct {
+		add  *Run
+		want int
+	}{{cohort, 2}, {alone, 1}, {cohort, 0}, {alone, 0}} {
+		if n, err := AddResults(path, []*Run{c.add}); n != c.want || err != nil {
+			t.Errorf("%d: %d added, %v, want %d", i, n, err, c.want)
+		}
+	}
+	all, err := ReadResults(path)
+	if err != nil || len(all) != 2 || !all[0].Diverged || all[1].Failed != "" || all[1].Seed != 1 {
+		t.Errorf("%v: %+v", err, all)
+	}
+}

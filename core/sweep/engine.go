@@ -52,6 +52,7 @@ type Engine struct {
 	states    []State
 	processes map[int]process
 	killed    []int         // number of attempts killed in a row, by job
+	tried     []int         // number of the last attempt at each job that had ended when Run began, or Again asked for it
 	waiting   []Job         // in the order in which they are tried
 	elsewhere []Job         // jobs found to be in the hands of other processes
 	changed   chan struct{} // closed when a state has changed
@@ -123,7 +124,7 @@ func (e *Engine) Run(parent context.Context) error {
 	e.stop = stop
 	n := len(e.Grid.Jobs)
 	e.states, e.processes, e.killed = make([]State, n), map[int]process{}, make([]int, n)
-	e.busy = make([]int, len(e.Devices))
+	e.busy, e.tried = make([]int, len(e.Devices)), make([]int, n)
 	e.waiting, e.elsewhere, e.changed = nil, nil, make(chan struct{})
 	for _, j := range e.Grid.Jobs {
 		if e.Grid.left[j.Index] {
@@ -134,7 +135,7 @@ func (e *Engine) Run(parent context.Context) error {
 			e.states[j.Index] = Done
 			continue
 		}
-		e.waiting = append(e.waiting, j)
+		e.waiting, e.tried[j.Index] = append(e.waiting, j), e.last(j)
 	}
 	e.mu.Unlock()
 	defer context.AfterFunc(ctx, e.end)()
@@ -230,11 +231,31 @@ func (e *Engine) Again() {
 	defer e.mu.Unlock()
 	for i, s := range e.states {
 		if s == Failed || s == Stopped {
-			e.states[i], e.killed[i] = Waiting, 0
+			e.states[i], e.killed[i], e.tried[i] = Waiting, 0, e.last(e.Grid.Jobs[i])
 			e.waiting = append(e.waiting, e.Grid.Jobs[i])
 		}
 	}
 	e.wake()
+}
+
+// last is the number of the last attempt at a job that has ended; 0: none has.
+func (e *Engine) last(j Job) int {
+	all := e.Grid.attempts(j)
+	switch {
+	case len(all) == 0:
+		return 0
+	case e.Grid.IsHeld(j):
+		return all[0] - 1
+	}
+	return all[0]
+}
+
+// stopped says whether a person has stopped a job since this engine began, in whatever engine.
+func (e *Engine) stopped(j Job) bool {
+	how, ended := e.Grid.LastEnding(j)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return ended && how.Status == StatusStopped && how.Number > e.tried[j.Index]
 }
 
 // wake wakes the goroutines that wait for a job. It is called with the lock held.
@@ -266,6 +287,11 @@ func (e *Engine) work(ctx context.Context, j Job) {
 		}
 		if e.Grid.IsHeld(j) {
 			e.leave(j)
+			return
+		}
+		if e.stopped(j) {
+			e.set(j, Stopped)
+			e.Say(j.Name() + ": stopped by hand; start the sweep again to continue it")
 			return
 		}
 		e.set(j, Running)

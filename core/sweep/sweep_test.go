@@ -435,3 +435,23 @@ func fifo(t *testing.T) *os.File {
 	t.Cleanup(func() { f.Close() })
 	return f
 }
+
+// A job that a person stops in one engine is not begun again by another one that waits for it.
+func TestAJobThatWasStoppedElsewhereStays(t *testing.T) {
+	e, said := script(t, 1, "finish $1 $2")
+	a, err := e.Grid.Begin(e.Grid.Jobs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- e.Run(t.Context()) }()
+	for s := e.States(); len(s) == 0 || s[0] != Elsewhere; s = e.States() {
+		time.Sleep(time.Millisecond)
+	}
+	if err := a.End(Ending{How: "stopped", Status: StatusStopped}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil || e.States()[0] != Stopped || tries(t, e.Grid, e.Grid.Jobs[0]) != 0 {
+		t.Errorf("state %v, %d tries, %v: %s", e.States()[0], tries(t, e.Grid, e.Grid.Jobs[0]), err, said())
+	}
+}

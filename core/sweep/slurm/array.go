@@ -161,7 +161,8 @@ func (a *Array) submit(ctx context.Context, h How, elements [][]int) error {
 	if h.Beside > 0 {
 		indexes += fmt.Sprintf("%%%d", h.Beside)
 	}
-	ours := []string{"--job-name=" + sub.Name, "--output=" + filepath.Join(h.Script.Dir, "slurm-%A_%a.log"), "--open-mode=append", "--requeue", fmt.Sprintf("--signal=B:USR2@%d", warning)}
+	log := filepath.Join(strings.ReplaceAll(h.Script.Dir, "%", "%%"), "slurm-%A_%a.log") // sbatch's own % is a pattern
+	ours := []string{"--job-name=" + sub.Name, "--output=" + log, "--open-mode=append", "--requeue", fmt.Sprintf("--signal=B:USR2@%d", warning)}
 	id, err := Submit(ctx, a.run, h.Script.text(elements), indexes, append(ours, h.Options...))
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Script{Program: "/opt/it's/pgrlab", Dir: "/data/a b", Flags: []string{"--threads", "2"}}
+	s := Script{Program: "/opt/it's/pgrlab", Dir: "/data/a%j b", Flags: []string{"--threads", "2"}}
 	if err := a.Submit(t.Context(), How{Script: s, Beside: 2, Options: []string{"--partition=gpu"}}, []int{0, 1, 3, 4, 9}); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 	for _, call := range c.calls {
 		if call[0] == "sbatch" {
 			arrays = append(arrays, call[2])
-			if call[len(call)-1] != "--partition=gpu" || !slices.Contains(call, "--requeue") || !slices.Contains(call, "--signal=B:USR2@120") {
+			if call[len(call)-1] != "--partition=gpu" || !slices.Contains(call, "--requeue") || !slices.Contains(call, "--signal=B:USR2@120") || !slices.Contains(call, "--output=/data/a%%j b/slurm-%A_%a.log") {
 				t.Errorf("%q", call)
 			}
 		}
@@ -117,7 +117,7 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 	if want := []string{"--array=0-1%2", "--array=0-1%2", "--array=0-0%2"}; !slices.Equal(arrays, want) {
 		t.Errorf("%q, want %q", arrays, want)
 	}
-	if want := "#!/bin/bash\njobs=(\n'3'\n'4'\n)\nexec '/opt/it'\\''s/pgrlab' 'sweep' 'job' '/data/a b' ${jobs[SLURM_ARRAY_TASK_ID]} '--requeue' '--threads' '2'\n"; c.scripts[1] != want {
+	if want := "#!/bin/bash\njobs=(\n'3'\n'4'\n)\nexec '/opt/it'\\''s/pgrlab' 'sweep' 'job' '/data/a%j b' ${jobs[SLURM_ARRAY_TASK_ID]} '--requeue' '--threads' '2'\n"; c.scripts[1] != want {
 		t.Errorf("%s, want %s", c.scripts[1], want)
 	}
 	for i := range a.Submissions {

@@ -41,8 +41,10 @@ func placesOf(dir string, calls callFlags) (g *sweep.Grid, all []place, err erro
 		return nil, nil, err
 	}
 	made.calls = calls
+	var left []int
 	if n := len(made.array.Submissions); n > 0 {
-		if made.grid, err = without(dir, made.array.Submissions[n-1].How.Left); err != nil {
+		left = slices.Clone(made.array.Submissions[n-1].How.Left)
+		if made.grid, err = without(dir, left); err != nil {
 			return nil, nil, err
 		}
 		all = append(all, made)
@@ -54,6 +56,11 @@ func placesOf(dir string, calls callFlags) (g *sweep.Grid, all []place, err erro
 	needed, err := without(dir, record.Left)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, i := range append(left, record.Left...) {
+		if j, err := g.Job(i); err == nil {
+			g.Leave(j)
+		}
 	}
 	w := &workers{grid: needed, out: dir, record: record, calls: calls}
 	if len(w.here()) > 0 || len(record.Hosts) > 0 {

@@ -106,6 +106,10 @@ func TestRequeueLeavesOutWhatTheSweepDid(t *testing.T) {
 	}
 	// The view has seen the job fail, and now that it is done.
 	ends(t, g, g.Jobs[0])
+	var out strings.Builder
+	if err := (&statusFlags{json: true, check: true}).status(t.Context(), f.out, &out); err != nil || !strings.Contains(out.String(), `"state": "not needed"`) {
+		t.Errorf("%v: %s", err, &out)
+	}
 	if lines := all[0].lines(t.Context()); !slices.Equal(lines, []string{"1 of 2 done, 1 not needed"}) {
 		t.Errorf("%q", lines)
 	}

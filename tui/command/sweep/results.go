@@ -54,8 +54,9 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 				standing = append(standing, r)
 			}
 		}
-		if len(standing) < len(keys) {
-			continue
+		diverges := func(r *report.Run) bool { return r.Diverged }
+		if len(standing) < len(keys) || slices.ContainsFunc(standing, (*report.Run).CutOff) && !slices.ContainsFunc(standing, diverges) {
+			continue // seeds of a cohort that ended with another one go on by themselves
 		}
 		f.grid.Leave(j)
 		n++

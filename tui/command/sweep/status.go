@@ -77,12 +77,12 @@ func (n notDone) ExitStatus() int { return cli.StatusAgain }
 // verdict is the error of --check.
 func (f *statusFlags) verdict(s standing) error {
 	switch {
-	case !f.check || s.Done == s.Count:
+	case !f.check || s.Done+s.NotNeeded == s.Count:
 		return nil
 	case s.Failed > 0:
 		return fmt.Errorf("sweep status: %d of %d jobs failed", s.Failed, s.Count)
 	}
-	return notDone{fmt.Sprintf("sweep status: %d of %d jobs are not done yet", s.Count-s.Done, s.Count)}
+	return notDone{fmt.Sprintf("sweep status: %d of %d jobs are not done yet", s.Count-s.Done-s.NotNeeded, s.Count)}
 }
 
 // standing is how the jobs of a sweep stand, as the disk shows it.
@@ -91,9 +91,11 @@ type standing struct {
 	Done   int           `json:"done"`
 	Failed int           `json:"failed"`
 	Jobs   []jobStanding `json:"jobs"`
+
+	NotNeeded int `json:"not_needed,omitempty"` // their results stood in the file of --results
 }
 
-// jobStanding is how a job stands: its state is done, failed, running, or missing.
+// jobStanding is how a job stands: its state is done, failed, running, not needed, or missing.
 type jobStanding struct {
 	sweep.Job
 	Name     string     `json:"name"`
@@ -119,6 +121,9 @@ func standingOf(g *sweep.Grid) standing {
 				value := run.Float(*r.Return)
 				one.Return = &value
 			}
+		case g.IsLeft(j) && !g.IsHeld(j):
+			s.NotNeeded++
+			one.State = "not needed"
 		case slices.Contains(failed, j):
 			s.Failed++
 			one.State = "failed"
