@@ -55,9 +55,6 @@ func TestAdapterMakesTheSameRows(t *testing.T) {
 	for i, name := range files {
 		out := filepath.Join(dir, fmt.Sprintf("%d.npz", i))
 		o := Options{Done: DoneTerminal}
-		if strings.HasPrefix(name, "minari") {
-			o.Low, o.High = []float64{-1}, []float64{1}
-		}
 		want, err := Read("testdata/"+name, o)
 		if err != nil {
 			t.Fatal(err)

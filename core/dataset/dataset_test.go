@@ -155,13 +155,6 @@ func TestRefusals(t *testing.T) {
 
 // Rows with numbers that are not finite are dropped, and nothing of them is left.
 func TestRowsThatAreNotFiniteAreDropped(t *testing.T) {
-	column := func(name string, width int, values ...float32) array {
-		shape := []uint64{uint64(len(values) / width)}
-		if width > 1 {
-			shape = append(shape, uint64(width))
-		}
-		return array{name: name, shape: shape, read: func(dst []float32) error { copy(dst, values); return nil }}
-	}
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	one := func(r ...float32) part {
 		ends := column("terminals", 1, 0, 0, 1)
@@ -172,6 +165,31 @@ func TestRowsThatAreNotFiniteAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []float32{1, 0.1, 1, 2, 0, 3, 0.3, 2, 4, 1, 2, 0.2, 3, 3, 0, 3, 0.3, 4, 4, 1}; !equal(d.Rows, want) || d.Dropped.NotFinite != 2 {
+		t.Errorf("rows %v, dropped %+v", d.Rows, d.Dropped)
+	}
+}
+
+// column is an array of a file.
+func column(name string, width int, values ...float32) array {
+	shape := []uint64{uint64(len(values) / width)}
+	if width > 1 {
+		shape = append(shape, uint64(width))
+	}
+	return array{name: name, shape: shape, read: func(dst []float32) error { copy(dst, values); return nil }}
+}
+
+// In a file of several episodes with one observation more than rows, that one follows the last row: the last row
+// of every other episode has no successor of its own.
+func TestOneObservationMoreThanRows(t *testing.T) {
+	ends, cuts := column("terminals", 1, 0, 0, 0, 0), column("timeouts", 1, 0, 1, 0, 0)
+	d, err := assemble("", []part{{
+		obs: []array{column("observations", 1, 1, 2, 9, 10, 11)}, act: []array{column("actions", 1, 0, 0, 0, 0)},
+		rewards: column("rewards", 1, 0, 0, 0, 0), ends: &ends, cuts: &cuts,
+	}}, Options{Limit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float32{1, 0, 0, 2, 0, 9, 0, 0, 10, 0, 10, 0, 0, 11, 0}; !equal(d.Rows, want) || d.Dropped.Cuts != 1 {
 		t.Errorf("rows %v, dropped %+v", d.Rows, d.Dropped)
 	}
 }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -40,7 +41,32 @@ func readFlat(from arrays, o Options) (*Dataset, error) {
 			return nil, err
 		}
 	}
-	return assemble("", []part{p}, o)
+	d, err := assemble("", []part{p}, o)
+	if err == nil && from.has("action_low") && from.has("action_high") {
+		if d.Low, err = bounds(from, "action_low", d.Act); err == nil {
+			d.High, err = bounds(from, "action_high", d.Act)
+		}
+	}
+	return d, err
+}
+
+// bounds are n numbers, those of one action.
+func bounds(from arrays, name string, n int) ([]float64, error) {
+	a, err := from.array(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.shape) != 1 || a.rows() != uint64(n) {
+		return nil, fmt.Errorf("%s has shape %v, want %d numbers", name, a.shape, n)
+	}
+	of, all := make([]float32, n), make([]float64, n)
+	if err := a.read(of); err != nil {
+		return nil, err
+	}
+	for i, x := range of {
+		all[i] = float64(x)
+	}
+	return all, nil
 }
 
 // all is one array as a list.

@@ -232,14 +232,15 @@ func (d *Dataset) follows(r, after []float32) bool {
 // drop moves the rows that are kept together, and returns how many these are.
 func (d *Dataset) drop(p *part, row func(int) []float32, cut []bool, o Options) (kept int) {
 	n := len(cut)
-	own := p.next != nil || p.obs[0].rows() > p.rewards.rows() // each row has a successor of its own
+	more := p.obs[0].rows() > p.rewards.rows()
+	own := p.next != nil || more && p.name != "" // each row has a successor of its own: a part with a name is one episode
 	for i := range n {
 		r := row(i)
 		ended := r[d.width()-1] != 0
 		switch {
 		case !own && ended && (!o.KeepEnds || cut[i] || i == n-1):
 			d.Dropped.Ends++
-		case !own && (cut[i] || i == n-1):
+		case !own && (cut[i] || i == n-1 && !more):
 			d.Dropped.Cuts++
 		case !finite(r):
 			d.Dropped.NotFinite++

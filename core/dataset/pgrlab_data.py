@@ -14,12 +14,14 @@ SOURCE is
                                  it, so it must be asked for with --unpickle
 
 An npz has observations [N,O], actions [N,A], rewards [N], next_observations [N,O], terminals [N] (1 at a
-true end) and timeouts [N] (1 where an episode was cut off). A row whose own next observation is not in
+true end), timeouts [N] (1 where an episode was cut off) and, where the source says them, the bounds of the
+actions, action_low and action_high [A]. A row whose own next observation is not in
 the source is left out, and counted.
 
 This file is part of pgrlab, under the MIT licence. It needs Python 3.8 or later and NumPy.
 """
 import argparse
+import json
 import os
 import sys
 
@@ -36,6 +38,7 @@ class Rows:
     def __init__(self):
         self.columns = {k: [] for k in ("observations", "actions", "rewards", "next_observations", "terminals", "timeouts")}
         self.dropped = 0
+        self.bounds = None  # of the actions, (low [A], high [A]), if the source says them
 
     def episode(self, obs, act, rew, end, nxt=None, cut=None):
         """obs has a row more than the others if nxt is None and no row is to be dropped."""
@@ -59,6 +62,8 @@ class Rows:
         if not self.columns["rewards"]:
             raise Refused("no row of it can be used")
         columns = {k: np.concatenate(v) for k, v in self.columns.items()}
+        if self.bounds is not None:
+            columns["action_low"], columns["action_high"] = self.bounds
         part = out + ".part"
         with open(part, "wb") as f:
             np.savez(f, **columns)
@@ -85,8 +90,38 @@ def flat(x):
     return x.reshape(len(x), -1)
 
 
+def bounds(space):
+    """The bounds of a space of actions, side by side as flat puts them; None: it has none that are finite."""
+    parts = getattr(space, "spaces", None)
+    if parts is not None:
+        both = [bounds(s) for s in (parts.values() if hasattr(parts, "values") else parts)]
+        return None if any(b is None for b in both) else tuple(np.concatenate(x) for x in zip(*both))
+    low, high = getattr(space, "low", None), getattr(space, "high", None)
+    if low is None or high is None or not np.all(np.isfinite([low, high])):
+        return None
+    return np.ravel(low).astype("<f4"), np.ravel(high).astype("<f4")
+
+
+def described(path):
+    """The bounds of the actions in the description of a dataset of Minari; None: there is none, or it says none."""
+    if not os.path.exists(path):
+        return None
+    with open(path) as f:
+        space = json.load(f).get("action_space")
+    space = json.loads(space) if isinstance(space, str) else space
+    if not isinstance(space, dict) or space.get("type") != "Box":
+        return None
+    try:
+        low, high = (np.ravel(np.asarray(space[k], float)) for k in ("low", "high"))
+    except (KeyError, ValueError):
+        return None
+    return (low.astype("<f4"), high.astype("<f4")) if np.all(np.isfinite([low, high])) else None
+
+
 def from_minari(source, rows, args):
-    for e in need("minari").load_dataset(source, download=True).iterate_episodes():
+    data = need("minari").load_dataset(source, download=True)
+    rows.bounds = bounds(getattr(data, "action_space", None))
+    for e in data.iterate_episodes():
         rows.episode(flat(e.observations), flat(e.actions), e.rewards, e.terminations)
 
 
@@ -113,6 +148,7 @@ def from_hdf5(source, rows, args):
             episodes = [n for n in f if n.startswith("episode_")]
             if not episodes:
                 raise Refused("it has neither observations, data nor episode_0")
+            rows.bounds = described(os.path.join(os.path.dirname(source), "metadata.json"))
             for name in sorted(episodes, key=lambda n: int(n[8:])):
                 g = f[name]
                 if not hasattr(g["observations"], "shape"):

@@ -153,15 +153,12 @@ func (r *Renderer) plane(i int, place, d Vec, t float64) Vec {
 	return sum.add(r.lit(owner, hit.Colour.scale(checkerReflects), there, n, eye, false))
 }
 
-// maxLights bounds the lights of a scene, the headlight among them.
-const maxLights = 4
-
-// gridCell holds the brightness of the corners of a plane's cell by each light, the
-// headlight first: planes are lit only there.
+// gridCell holds the brightness of the corners of a plane's cell by the headlight and then by each light of the
+// scene: planes are lit only there.
 type gridCell struct {
 	shape                    int
 	left, right, bottom, top float64 // in the plane's frame
-	corner                   [maxLights][4]float64
+	corner                   [][4]float64
 }
 
 // cell is the cell around a point. The last one is kept, because neighbouring pixels mostly

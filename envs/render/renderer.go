@@ -40,6 +40,7 @@ const none = -1
 // New makes a renderer.
 func New(scene *Scene) *Renderer {
 	r := &Renderer{scene: scene, placed: make([]placed, len(scene.Shapes)), lights: make([]Vec, len(scene.Lights))}
+	r.lastCell.corner = make([][4]float64, 1+len(scene.Lights))
 	r.forward = scene.Camera.Up.cross(scene.Camera.Right)
 	for i := range scene.Shapes {
 		r.placed[i].Shape = &scene.Shapes[i]
@@ -112,7 +113,7 @@ func (r *Renderer) place(frames []Frame, tracked Vec) {
 		p.rect = r.enclosed(p.Pos.along(reach, p.Z), p.Pos.along(-reach, p.Z), radius)
 	}
 	r.enclose()
-	r.lastCell = gridCell{shape: none}
+	r.lastCell.shape = none
 }
 
 // enclose finds a ball around all shapes but the planes.

@@ -188,3 +188,14 @@ func BenchmarkDraw(b *testing.B) {
 		x.Draw(frames, Vec{}, 84, 84)
 	}
 }
+
+// A model may have any number of lights.
+func TestAnyNumberOfLights(t *testing.T) {
+	s, frames := crowd(rand.New(rand.NewPCG(1, 2)), 2)
+	for range 5 {
+		s.Lights = append(s.Lights, Light{Pos: Vec{0, 0, 4}, Diffuse: .1})
+	}
+	if New(s).Draw(frames, Vec{}, 20, 20) == nil {
+		t.Error("nothing is drawn")
+	}
+}

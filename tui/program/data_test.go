@@ -64,6 +64,11 @@ func TestTheCommandsOfData(t *testing.T) {
 	if err != nil || !strings.Contains(string(seeded), `"type":"data","step":0,"file":"first.npz","format":"npz","sha256":"`) {
 		t.Errorf("%v: no line of data in %.600s", err, seeded)
 	}
+	do(0, "dream", "runs/seeded", "--once", "--out", "dreamt", "--set", "curiosity.warmup=20", "--set", "evaluation.analysed_rows=16")
+	dreamt, err := os.ReadFile(filepath.Join("dreamt", run.JournalName))
+	if err != nil || strings.Contains(string(dreamt), `"type":"data"`) {
+		t.Errorf("%v: a dream takes rows again that are among those of its run: %.600s", err, dreamt)
+	}
 	preset, err := os.ReadFile("tiny.toml")
 	if err == nil {
 		err = os.WriteFile("data.toml", append(preset, "\n"+string(table[1])...), 0o644)

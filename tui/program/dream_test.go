@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"pgrlab/core/dataset/npy"
 )
 
 // Every command of docs/dream.md does what the page says, on smaller sizes; what is generated from a file
@@ -41,6 +43,13 @@ func TestTheCommandsOfDreams(t *testing.T) {
 			t.Errorf("%s: %s", line, said)
 		}
 	}
+	do(0, "export", "dreams/a", "--buffer", "real", "--out", "real.npz")
+	timeouts, terminals := column(t, "real.npz", "timeouts"), column(t, "real.npz", "terminals")
+	for i, cut := range timeouts {
+		if (cut == 1) == (terminals[i] == 1) {
+			t.Fatalf("row %d of recorded data goes on in the next one", i)
+		}
+	}
 	for dir, want := range map[string][]string{
 		"dreams/a": {`"relevance":"curiosity"`, `"dynamics":`, "the run itself at 60: s' error "}, "dreams/b": {`"relevance":"count"`}, "dreams/c": {`"task":"cartpole-swingup"`, `"dynamics":`},
 	} {
@@ -62,4 +71,31 @@ func TestTheCommandsOfDreams(t *testing.T) {
 			t.Errorf("dream %v: %q, want %q in one line", args, said, want)
 		}
 	}
+}
+
+// column are the numbers of a column of an npz, one a row.
+func column(t *testing.T, path, name string) []float32 {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := npy.Open(file, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := all.Array(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float32, a.Len())
+	if err := a.Floats(x); err != nil || len(x) == 0 {
+		t.Fatalf("%d numbers, %v", len(x), err)
+	}
+	return x
 }

@@ -256,7 +256,10 @@ func (r *exportRequest) transitions(d cli.Deps, of *report.Run, stderr io.Writer
 	if !ok {
 		return rows, nil, nil
 	}
-	if saved.Config.Data.Seeds() {
+	switch {
+	case saved.Config.Dreams(): // recorded rows, whose episodes are not in its journal
+		first = -rows.Len()
+	case saved.Config.Data.Seeds():
 		first -= saved.Config.Data.Rows
 	}
 	episodes, err := of.Episodes(rows, r.member, saved.Config.Environment.InLockstep(), first)

@@ -86,10 +86,15 @@ func (h *hubRequest) write(d cli.Deps, p *page, stderr io.Writer) error {
 		return err
 	}
 	for _, name := range []string{run.ConfigName, hubResults, hubPolicy + endingONNX, hubPolicy + endingWeights, hubCard} {
-		if write := files[name]; write != nil {
-			if err := cli.WriteFile(filepath.Join(dir, name), write); err != nil {
+		path, write := filepath.Join(dir, name), files[name]
+		if write == nil { // another card may have left one there
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
+			continue
+		}
+		if err := cli.WriteFile(path, write); err != nil {
+			return err
 		}
 	}
 	_, err = fmt.Fprintf(stderr, "%s: look through it, its config.toml too; hf upload USER/NAME %s publishes it\n", dir, shell.Word(dir))

@@ -25,6 +25,9 @@ func (r *Flags) lay(choice presets.Choice, side int) (config.Config, error) {
 	}
 	if r.Recorded != nil {
 		c.Schedule, c.Environment.Copies = nil, 1 // of the run that made the recording
+		if !r.Changed("data") {
+			c.Data = config.Data{} // its rows are among those of the run
+		}
 	}
 	return c, r.assign(&c)
 }
