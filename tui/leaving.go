@@ -215,6 +215,14 @@ func (l *leaving) suspend() tea.Cmd {
 	case l.Ended():
 		return l.openQuit()
 	}
+	return l.handOver()
+}
+
+// handOver is detach, or the question of what to do with the knobs that a lesson has set.
+func (l *leaving) handOver() tea.Cmd {
+	if l.Lab != nil && !l.Ended() && !l.Watching() && len(l.lessons.Changes()) > 0 {
+		return l.openQuit()
+	}
 	return l.detach()
 }
 

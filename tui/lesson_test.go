@@ -439,3 +439,36 @@ func TestALessonDoesNotWaitForAGenerationThatDoesNotCome(t *testing.T) {
 }
 
 func (s *screen) values() map[string]knob.Value { return s.fake.Snapshot().Knobs }
+
+// A way out that asks nothing asks what to do with the knobs that a lesson has set.
+func TestALessonThatSetKnobsIsNotLeftSilently(t *testing.T) {
+	for name, leave := range map[string]func(*screen){
+		"ctrl+z": func(s *screen) { s.Update(tea.KeyMsg{Type: tea.KeyCtrlZ}) },
+		"detach": func(s *screen) { s.typeLine("detach") },
+	} {
+		s := running(t, 160, 45, 24_000)
+		s.typeLine("lesson ratio")
+		s.lessons.Lesson.Steps = []presets.Step{{Say: "r", Set: []string{"ratio=0.875"}, Wait: &presets.Wait{For: "evaluated"}}}
+		s.lessons.Lesson.At = 0
+		s.press("enter")
+		if leave(s); s.quit {
+			t.Errorf("%s leaves without a question", name)
+		}
+		s.contains(t, "put back")
+	}
+}
+
+// A lesson that would wait for evaluations that never come, or for a change that is none, is not begun.
+func TestLessonsThatWouldNotEnd(t *testing.T) {
+	s := newScreen(t, 160, 45, func(o *Options) { o.Config.Evaluation.Every = 0 })
+	s.fake.advance(24_000)
+	s.Update(started{lab: s.fake})
+	if s.typeLine("lesson noise"); s.lessons.Given() {
+		t.Error("it waits for evaluations that never come")
+	}
+	s = running(t, 160, 45, 24_000)
+	s.typeLine("F reward!")
+	if s.typeLine("lesson reward"); s.lessons.Given() {
+		t.Error("F is reward already")
+	}
+}

@@ -31,9 +31,18 @@ func (m *Model) verbs() []pane.Verb {
 		{Name: "theme", About: "colours for a dark or a light background", Arguments: func() []string { return []string{"auto", "dark", "light"} }, Run: m.commandTheme},
 		{Name: "refresh", About: "looks at the run per second, 0.2 to 10", Arguments: nil, Run: m.commandRefresh},
 		{Name: "save-settings", About: "keep theme, layout, axis, charts, refresh and mouse for the next time", Arguments: nil, Run: m.commandSaveSettings},
-		{Name: "detach", About: "leave the screen; the run goes on", Arguments: nil, Run: func(string) error { m.dialog = nil; return errQuit }},
+		{Name: "detach", About: "leave the screen; the run goes on", Arguments: nil, Run: m.commandDetach},
 		{Name: "stop", About: "stop the run and save", Arguments: nil, Run: m.commandStop},
 	}...)
+}
+
+// commandDetach leaves the screen, unless there is something to ask or to wait for.
+func (m *Model) commandDetach(string) error {
+	m.dialog = nil
+	if m.leaving.handOver() != nil {
+		return errQuit
+	}
+	return nil
 }
 
 // commandStop asks whether to stop the run, or leaves the screen at once where there is nothing to ask.

@@ -191,6 +191,9 @@ func (p *plain) typed(line string) tea.Cmd {
 	if p.entry != nil {
 		return tea.Batch(p.fill(line), p.takeLater())
 	}
+	if pane.Escapes(line) && p.lessons.Given() && p.Snap != nil && p.Snap.Ground == nil {
+		p.ground.Dismiss() // its answer is written, and there is no box to close before the lesson is left
+	}
 	if key := line; p.lessons.Lesson != nil {
 		if key == "" {
 			key = "enter"

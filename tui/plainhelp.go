@@ -76,6 +76,7 @@ func (p *plain) isDrawn(name string) bool {
 // run runs a line that is a command: by its name, by the key that messages name, or as a knob with a value.
 func (p *plain) run(line string) tea.Cmd {
 	if pane.Escapes(line) {
+		p.ground.Dismiss()
 		return nil
 	}
 	name, _, _ := strings.Cut(line, " ")

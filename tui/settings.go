@@ -203,10 +203,13 @@ func writeTOML(path string, v any) error {
 		return err
 	}
 	temporary := fmt.Sprintf("%s.%d-%d", path, os.Getpid(), written.Add(1)) // several screens may live in one process
-	if err := os.WriteFile(temporary, doc, 0o644); err != nil {
-		return err
+	if err = os.WriteFile(temporary, doc, 0o644); err == nil {
+		err = os.Rename(temporary, path)
 	}
-	return os.Rename(temporary, path)
+	if err != nil {
+		os.Remove(temporary)
+	}
+	return err
 }
 
 // applySettings applies the colours and glyphs of the settings.

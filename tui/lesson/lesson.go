@@ -158,6 +158,9 @@ func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 			return "needs one seed, evaluations, and an agent with single updates", fmt.Errorf("lesson %s: %w", l.Name, err)
 		}
 	}
+	if missing, err := x.idle(l); err != nil {
+		return missing, err
+	}
 	if short := x.short(l); short != "" {
 		return short, fmt.Errorf("lesson %s: it %s: begin it in a longer run (--steps)", l.Name, short)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pgrlab/core/knob"
 	"pgrlab/presets"
@@ -128,4 +129,37 @@ func (x *Lessons) summary(l *Lesson) string {
 		}
 	}
 	return text
+}
+
+// idle is lessonFits for what a lesson waits for, and for what it sets: a step that sets what is in force
+// already would be waited for in vain, or compare a thing with itself.
+func (x *Lessons) idle(l presets.Lesson) (missing string, err error) {
+	c := &x.About.Config
+	if x.About.Replay || c.Dreams() || x.Snap == nil {
+		return "", nil
+	}
+	will := map[string]knob.Value{}
+	for _, s := range l.Steps {
+		if s.Wait != nil && s.Wait.For == "evaluated" && c.Evaluation.Every == 0 {
+			return "needs evaluations", fmt.Errorf("lesson %s: the run is not evaluated: begin it in one with evaluation.every above 0", l.Name)
+		}
+		changes := len(s.Set) == 0
+		for _, text := range s.Set {
+			a, err := x.ParseAssignment(text)
+			if err != nil {
+				return err.Error(), fmt.Errorf("lesson %s: %w", l.Name, err)
+			}
+			now, set := will[a.Knob.Name]
+			if !set {
+				now = x.coming(a.Knob.Name)
+			}
+			changes = changes || now != a.Value
+			will[a.Knob.Name] = a.Value
+		}
+		if !changes {
+			all := strings.Join(s.Set, ", ")
+			return "the run has " + all + " already", fmt.Errorf("lesson %s: the run has %s already: give it another value first", l.Name, all)
+		}
+	}
+	return "", nil
 }

@@ -97,6 +97,32 @@ func TestPassingPausesKeepTheirNames(t *testing.T) {
 	}
 }
 
+// The hold of a lesson ends with its screen, unless the lesson has set something.
+func TestALessonsHoldEndsWithItsScreen(t *testing.T) {
+	hold := event.Pause{By: "lesson pgr", Passing: true}
+	for _, c := range []struct {
+		sent []event.Command
+		ends bool
+	}{
+		{[]event.Command{hold, event.Pause{By: "fan", Passing: true}}, true},
+		{[]event.Command{hold, event.SetKnob{Knob: "lr_actor", By: "lesson pgr"}}, false},
+		{[]event.Command{hold, event.Resume{By: "lesson pgr", Of: "lesson pgr"}}, false},
+		{[]event.Command{event.Pause{By: "fan", Passing: true}}, false},
+	} {
+		r := &recorder{}
+		v := NewViewers(func(int) {}).Join("a")
+		for _, one := range c.sent {
+			if err := v.Lab(r).Send(one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.Leave()
+		if n := len(r.sent) - len(c.sent); n != map[bool]int{true: 1}[c.ends] || c.ends && r.sent[len(c.sent)] != (event.Resume{By: "lesson pgr", Of: "lesson pgr"}) {
+			t.Errorf("%v", r.sent)
+		}
+	}
+}
+
 // People without an account see one run: their screens read no other folder, except for the forks of
 // that run.
 func TestGuestsReadOneRun(t *testing.T) {

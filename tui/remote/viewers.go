@@ -1,9 +1,12 @@
 package remote
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/tui/pane"
@@ -29,6 +32,9 @@ type Viewer struct {
 	of    *Viewers
 	name  string
 	watch bool // never drives
+
+	holds string   // the lesson on this screen that holds the run; "": none
+	lab   pane.Lab // the run that it holds
 }
 
 // Join adds a screen; Leave removes it.
@@ -69,6 +75,7 @@ func (h *Viewers) tell() {
 // Leave removes the screen. If it drove, the screen that joined first among those that may drive
 // takes over.
 func (s *Viewer) Leave() {
+	s.release()
 	h := s.of
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,7 +151,49 @@ func (l *viewerLab) Send(c event.Command) error {
 	if driver := l.viewer.Driver(); driver != "" {
 		return fmt.Errorf("%s drives: D takes over", driver)
 	}
-	return l.Lab.Send(signed(c, l.viewer.name))
+	err := l.Lab.Send(signed(c, l.viewer.name))
+	if err == nil {
+		l.viewer.holding(l.Lab, c)
+	}
+	return err
+}
+
+// holding notes whether a lesson on this screen holds the run: it ends with the screen, where those of forks
+// and of a what-if end by themselves. What a lesson has set is not to be trained with: then the hold stays.
+func (s *Viewer) holding(l pane.Lab, c event.Command) {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	switch c := c.(type) {
+	case event.Pause:
+		if c.Passing && strings.HasPrefix(c.By, "lesson ") {
+			s.holds, s.lab = c.By, l
+		}
+	case event.SetKnob:
+		if c.By == s.holds {
+			s.holds = ""
+		}
+	case event.Resume:
+		s.holds = ""
+	}
+}
+
+// release ends the hold of a lesson on this screen.
+func (s *Viewer) release() {
+	s.of.mu.Lock()
+	end, lab := event.Resume{By: s.holds, Of: s.holds}, s.lab
+	s.holds = ""
+	s.of.mu.Unlock()
+	if end.Of == "" {
+		return
+	}
+	if !errors.Is(lab.Send(end), event.ErrBusy) {
+		return
+	}
+	go func() { // a full mailbox must not leave the run held
+		for errors.Is(lab.Send(end), event.ErrBusy) {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}()
 }
 
 // signed is a command under the name of the screen that sent it.
