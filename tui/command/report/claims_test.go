@@ -115,15 +115,20 @@ func TestMBPOsComparisonsAreWhatTheResultsGive(t *testing.T) {
 	}
 	sac := sample{"sac", "", []string{"docs/evidence/study-controls.csv"}, 10}
 	synther := sample{"synther", "", []string{"docs/evidence/study-bounded.csv", "docs/evidence/study-stopped.csv"}, 40}
+	reacher := sample{"synther", "", []string{"docs/evidence/study-bounded.csv"}, 10}
 	mbpo, curiosity := of("cheetah-run", "mbpo"), of("cheetah-run", "mbpo-curiosity")
 	for claim, between := range map[string][2][]float64{
 		"`mbpo-curiosity` − `mbpo` | −11 ":          {curiosity, mbpo},
 		"part 8 of [the study](study.md)) | **−62 ": {mbpo, sac.scores(t)},
 		"parts 7 and 8) | **−194 ":                  {mbpo, synther.scores(t)},
 		"`mbpo-curiosity` − `mbpo` | −20 ":          {of("Hopper-v2", "mbpo-curiosity"), of("Hopper-v2", "mbpo")},
+		"Hopper-v2: `mbpo` − `sac` | −42 ":          {of("Hopper-v2", "mbpo"), of("Hopper-v2", "sac")},
+		"`mbpo-curiosity` − `mbpo` | +73 ":          {of("reacher-hard", "mbpo-curiosity"), of("reacher-hard", "mbpo")},
+		"reacher-hard: `mbpo` − `sac` | **−147 ":    {of("reacher-hard", "mbpo"), of("reacher-hard", "sac")},
+		"(ten runs, part 7) | **−246 ":              {of("reacher-hard", "mbpo"), reacher.on(t, "reacher-hard")},
 	} {
 		less := report.Mean(between[0]) - report.Mean(between[1])
-		if !strings.HasSuffix(claim, fmt.Sprintf("−%.0f ", -less)) || !strings.Contains(string(text), claim) {
+		if !strings.HasSuffix(claim, strings.ReplaceAll(fmt.Sprintf("%+.0f ", less), "-", "−")) || !strings.Contains(string(text), claim) {
 			t.Errorf("the page has no %q, or the results have %+.1f", claim, less)
 		}
 	}
@@ -142,9 +147,15 @@ type sample struct {
 // scores are the returns that the study compares, one a run.
 func (s sample) scores(t *testing.T) (all []float64) {
 	t.Helper()
+	return s.on(t, "cheetah-run")
+}
+
+// on are the scores on a task.
+func (s sample) on(t *testing.T, task string) (all []float64) {
+	t.Helper()
 	for _, r := range evaluations(t, s.files...) {
 		as := r.Variant == "" && s.variant == "" || s.variant != "" && strings.Contains(r.Variant, s.variant)
-		if r.Task == "cheetah-run" && r.Method == s.method && r.Scale == "short" && as && r.Step >= 20_000 {
+		if r.Task == task && r.Method == s.method && r.Scale == "short" && as && r.Step >= 20_000 {
 			all = append(all, score(r, 16_000, 20_000))
 		}
 	}
