@@ -1,8 +1,10 @@
 package dataset
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -191,6 +193,28 @@ func TestOneObservationMoreThanRows(t *testing.T) {
 	}
 	if want := []float32{1, 0, 0, 2, 0, 9, 0, 0, 10, 0, 10, 0, 0, 11, 0}; !equal(d.Rows, want) || d.Dropped.Cuts != 1 {
 		t.Errorf("rows %v, dropped %+v", d.Rows, d.Dropped)
+	}
+}
+
+// Single numbers are no rows, and an archive that claims more bytes than its file has is damaged.
+func TestSingleNumbersAreNoRows(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range []string{"observations", "actions", "rewards", "terminals", "timeouts"} {
+		w, err := z.Create(name + ".npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := "{'descr': '<f4', 'fortran_order': False, 'shape': (), }\n"
+		fmt.Fprintf(w, "\x93NUMPY\x01\x00%c\x00%s\x00\x00\x00\x00", len(head), head)
+	}
+	z.Close()
+	path := filepath.Join(t.TempDir(), "x.npz")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(path, Options{}); err == nil || !strings.Contains(err.Error(), "single number") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"pgrlab/core/dataset/element"
 )
@@ -64,6 +65,11 @@ func (p *part) named(err error) error {
 
 // sizes checks that the arrays fit to each other.
 func (p *part) sizes() (obs, act int, rows uint64, err error) {
+	for _, a := range slices.Concat(p.obs, p.next, p.act, []array{p.rewards}) {
+		if len(a.shape) == 0 {
+			return 0, 0, 0, fmt.Errorf("%s is a single number, want rows", a.name)
+		}
+	}
 	rows = p.rewards.rows()
 	if p.rewards.width() != 1 {
 		return 0, 0, 0, fmt.Errorf("rewards has %d numbers a row, want 1", p.rewards.width())
@@ -105,7 +111,7 @@ func (p *part) sizes() (obs, act int, rows uint64, err error) {
 		return 0, 0, 0, err
 	}
 	for _, a := range []*array{p.ends, p.cuts, p.number} {
-		if a != nil && (a.rows() != rows || a.width() != 1) {
+		if a != nil && (len(a.shape) == 0 || a.rows() != rows || a.width() != 1) {
 			return 0, 0, 0, fmt.Errorf("%s has shape %v, want %d rows of 1 number", a.name, a.shape, rows)
 		}
 	}

@@ -36,7 +36,7 @@ func decodeEvent(e run.Entry, fields func(any) error) (Event, bool) {
 		return Event{}, false
 	}
 	body, err := decode(fields)
-	if err != nil {
+	if p, is := body.(OpenLoop); err != nil || is && !p.whole() {
 		return Event{}, false
 	}
 	return Event{Type: e.Type, Step: e.Step, Member: e.Member, Body: body}, true

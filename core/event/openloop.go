@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/draw"
 	"image/jpeg"
+	"slices"
 
 	"pgrlab/core/run"
 )
@@ -40,13 +41,36 @@ type OpenLoopFrames struct {
 	Image []byte `json:"image"` // JPEG: the real frames from left to right, below them what is decoded from the latents
 }
 
-// Sheet decodes the image: squares of Side pixels, one for each of the steps in each of two rows.
+// whole says whether each horizon has its numbers.
+func (o *OpenLoop) whole() bool {
+	n := len(o.Horizon)
+	return n > 0 && len(o.Error) == n && len(o.Held) == n && (o.Reward == nil || len(o.Reward) == n) &&
+		!slices.ContainsFunc(o.Shown, func(s OpenLoopNumber) bool { return s.Number < 0 })
+}
+
+// mostSheet is more pixels than the frames of a prediction have.
+const mostSheet = 1 << 24
+
+// Sheet decodes the image: squares of Side pixels, one for each of the steps in each of two rows. Its size is
+// looked at first: a decoder takes the memory that a file claims.
 func (f *OpenLoopFrames) Sheet() (*image.RGBA, error) {
-	img, err := jpeg.Decode(bytes.NewReader(f.Image))
+	n := len(f.Steps)
+	if f.Side < 1 || n < 1 || f.Side > 1<<12 || n > 1<<12 || 2*f.Side*f.Side*n > mostSheet {
+		return nil, fmt.Errorf("frames of an open loop: %d frames of %d pixels a side", n, f.Side)
+	}
+	want := image.Rect(0, 0, f.Side*n, 2*f.Side)
+	head, err := jpeg.DecodeConfig(bytes.NewReader(f.Image))
+	if err == nil && (head.Width != want.Dx() || head.Height != want.Dy()) {
+		return nil, fmt.Errorf("frames of an open loop: their image has %dx%d pixels, want %v", head.Width, head.Height, want.Max)
+	}
+	var img image.Image
+	if err == nil {
+		img, err = jpeg.Decode(bytes.NewReader(f.Image))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("frames of an open loop: %w", err)
 	}
-	if want := image.Rect(0, 0, f.Side*len(f.Steps), 2*f.Side); img.Bounds() != want || want.Empty() {
+	if img.Bounds() != want {
 		return nil, fmt.Errorf("frames of an open loop: their image has %v pixels, want %v", img.Bounds().Max, want.Max)
 	}
 	sheet := image.NewRGBA(img.Bounds())

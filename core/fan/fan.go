@@ -43,18 +43,18 @@ func EarlyOf(due int) int { return (6*due + 9) / 10 }
 
 // score is the mean of the first n evaluations of a fork; NaN: it has not made them.
 func score(f Fork, n int, least float64) float64 {
-	if n == 0 || len(f.Returns) < n && !f.Failed {
+	if n <= 0 || len(f.Returns) < n && !f.Failed {
 		return math.NaN()
 	}
+	known := f.Returns[:min(n, len(f.Returns))]
 	sum := 0.0
-	for i := range n {
-		r := least
-		if i < len(f.Returns) && !math.IsNaN(f.Returns[i]) && !math.IsInf(f.Returns[i], 0) {
-			r = f.Returns[i]
+	for _, r := range known {
+		if math.IsNaN(r) || math.IsInf(r, 0) {
+			r = least
 		}
 		sum += r
 	}
-	return sum / float64(n)
+	return (sum + float64(n-len(known))*least) / float64(n)
 }
 
 // Verdict is the answer to the question whether the change did something.

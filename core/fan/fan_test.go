@@ -316,3 +316,10 @@ func TestWhatAFanSees(t *testing.T) {
 		}
 	}
 }
+
+// What a failed fork lacks counts at once, however long it should have been.
+func TestAFailedForkIsScoredAtOnce(t *testing.T) {
+	if got := score(Fork{Returns: []float64{4}, Failed: true}, 1<<55, -2); got > -1.99 {
+		t.Errorf("%v", got)
+	}
+}

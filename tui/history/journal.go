@@ -24,7 +24,7 @@ func ReadJournal(dir string) ([]event.Event, error) {
 	}
 	defer f.Close()
 	var events []event.Event
-	begin := time.Time{}
+	begin, members := time.Time{}, 1
 	r := run.NewReader(f)
 	for {
 		e, err := r.Next()
@@ -37,6 +37,12 @@ func ReadJournal(dir string) ([]event.Event, error) {
 		line, ok := event.Decode(e)
 		if !ok {
 			continue // written by another version
+		}
+		if s, ok := line.Body.(event.Start); ok {
+			members = min(max(members, s.Members), 1<<16)
+		}
+		if e.Member >= members {
+			return nil, fmt.Errorf("read run folder %s: journal line %d: member %d of %d", dir, e.Number, e.Member, members)
 		}
 		if s, ok := line.Body.(event.Start); ok && begin.IsZero() {
 			begin, _ = time.Parse(time.RFC3339, s.Obs.Time) // an unreadable time counts as the year 1

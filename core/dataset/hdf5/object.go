@@ -290,7 +290,7 @@ func space(c *cursor) (dims []uint64, count uint64, err error) {
 		count *= n
 	}
 	if kind == 2 { // nothing
-		return dims, 0, c.err
+		return nil, 0, c.err
 	}
 	return dims, count, c.err
 }

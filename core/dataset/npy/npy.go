@@ -69,6 +69,9 @@ func Open(r io.ReaderAt, size int64) (*Archive, error) {
 		if !is {
 			continue
 		}
+		if f.CompressedSize64 > uint64(size) { // of which memory is taken
+			return nil, damaged(fmt.Sprintf("%q claims %d bytes in a file of %d", f.Name, f.CompressedSize64, size))
+		}
 		if a.files[name] != nil {
 			return nil, damaged(fmt.Sprintf("two arrays of the name %q", name))
 		}
