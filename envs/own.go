@@ -87,6 +87,11 @@ type ownTask struct {
 
 func (t *ownTask) start(r *rand.Rand) error {
 	t.began, t.kept, t.failed = true, false, nil
+	if t.order == gymOrder { // which computes nothing between the reset and the start
+		if err := t.prepare(); err != nil {
+			return err
+		}
+	}
 	if err := t.Start(r); err != nil || t.settle == 0 {
 		return err
 	}

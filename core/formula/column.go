@@ -235,7 +235,9 @@ func (c *Column) rank(x float64) float64 {
 	below := search(c.sorted, y)
 	upTo := below
 	if below < n && c.sorted[below] == y {
-		if upTo++; upTo < n && c.sorted[upTo] == y {
+		if upTo++; y > math.MaxFloat32 {
+			upTo = n // nothing comes after infinity
+		} else if upTo < n && c.sorted[upTo] == y {
 			upTo += search(c.sorted[upTo:], math.Nextafter32(y, float32(math.Inf(1))))
 		}
 	}

@@ -158,6 +158,7 @@ func TestErrorsShowTheirPlace(t *testing.T) {
 		{"1 + sqr(td)", `no function "sqr" (did you mean sqrt?)`, "    ^"},
 		{"1 + sqrt", `sqrt is a function: write sqrt(x)`, "    ^"},
 		{"sqrt(1, 2, 3)", "sqrt takes one number, not 3: sqrt(x)", "^"},
+		{`tolerance(td, 0, 1, "linear", 2)`, `the shape of tolerance is its last argument: tolerance(x, lo, hi, margin=0, value=0.1, "gaussian")`, strings.Repeat(" ", 20) + "^"},
 		{"td + obs[4]", "obs has 4 numbers: 0 to 3", "         ^"},
 		{"obs[td]", "an index wants a number that stands in the formula", "    ^"},
 		{"obs[\"size\"]", `obs has no element "size": want one of x, height, pitch speed, speed`, "    ^"},
@@ -343,5 +344,17 @@ func BenchmarkReward(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Number()
+	}
+}
+
+// Rows that are all beyond the numbers have the mean of their ranks, as others that are alike.
+func TestRankOfInfinities(t *testing.T) {
+	inf := math.Inf(1)
+	c := Column{column: column{function: "rank"}}
+	c.begin()
+	c.add([]float64{1, inf, inf, inf, inf})
+	c.end(nil)
+	if got := c.rank(inf); got != 0.625 {
+		t.Errorf("rank %v, want 0.625", got)
 	}
 }

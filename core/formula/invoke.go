@@ -124,6 +124,11 @@ func (b *builder) tolerance(n *node) (value, error) {
 	if err != nil {
 		return v, err
 	}
+	for _, a := range n.args[1 : len(n.args)-1] {
+		if a.kind == text {
+			return v, b.fail(a, "the shape of tolerance is its last argument: tolerance%s", functions["tolerance"].usage)
+		}
+	}
 	shape := Tolerance{AtMargin: 0.1}
 	for i, into := range []*float64{&shape.Lower, &shape.Upper, &shape.Margin, &shape.AtMargin} {
 		if i+1 >= len(n.args) || i > 1 && n.args[i+1].kind == text {

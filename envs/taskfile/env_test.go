@@ -191,3 +191,21 @@ func TestWhatWasBeforeIsSaved(t *testing.T) {
 		}
 	}
 }
+
+// The formulas of [reset] see the reference state with all that follows from it, in either order of a step.
+func TestResetSeesTheReferenceState(t *testing.T) {
+	for _, order := range []string{"suite", "gym"} {
+		task := load(t, pole(t,
+			[3]string{"pole.toml", "episode_steps = 500", "order = \"" + order + "\"\nepisode_steps = 500"},
+			[3]string{"pole.toml", `qvel = "uniform(-0.01, 0.01)"`, `qvel = 'site("tip")[2]'`})).Task
+		env, err := task.New(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		obs := make([]float32, task.ObsSize)
+		if err := env.Reset(0, obs); err != nil || obs[3] != 2 || obs[4] != 2 {
+			t.Errorf("%s: %v, %v: want velocities of 2", order, obs, err)
+		}
+		env.Close()
+	}
+}

@@ -128,8 +128,11 @@ func (c *checker) see() {
 
 // play makes random steps and describes what was seen.
 func (c *checker) play() error {
-	if err := c.begin(); err != nil {
-		return err
+	for range started { // what [reset] draws stays the same for an episode
+		if err := c.begin(); err != nil {
+			return err
+		}
+		c.see()
 	}
 	begun := time.Now()
 	for range played {

@@ -18,6 +18,7 @@ type fake struct {
 	ends          int  // steps after which an episode ends by itself; 0: none does
 	forgets       bool // a saved state lacks the steps
 	fails         error
+	long          bool // no episode ends within the check
 }
 
 func (*fake) ObsSize() int { return 2 }
@@ -37,7 +38,7 @@ func (f *fake) Step(action, obs []float32) (reward float64, terminated, truncate
 		return 0, false, false, f.fails
 	}
 	f.observe(obs)
-	return float64(f.step), f.ends > 0 && int(f.step)%f.ends == 0, f.step == 100, nil
+	return float64(f.step), f.ends > 0 && int(f.step)%f.ends == 0, !f.long && f.step == 100, nil
 }
 
 func (f *fake) Save(w io.Writer) error {
@@ -67,6 +68,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"well", fake{}, nil, ""},
 		{"ends", fake{ends: 80}, nil, ""},
+		{"draws a goal", fake{long: true}, nil, ""},
 		{"ends at once", fake{ends: 2}, []string{"100 episodes ended by themselves within 200 steps"}, ""},
 		{"forgets", fake{forgets: true}, []string{"a state that was saved does not go on"}, ""},
 		{"loses", fake{fails: lost{errors.New("the simulation diverged")}}, []string{"an episode was lost: the simulation diverged"}, ""},
