@@ -69,17 +69,35 @@ func TopOverlap(a, b []float32, fraction float64) float64 {
 		return math.NaN()
 	}
 	k := min(len(a), max(1, int(fraction*float64(len(a)))))
-	in := make(map[int]bool, k)
-	for _, i := range rising(a)[len(a)-k:] {
-		in[i] = true
+	of, with, both := topShares(a, k), topShares(b, k), 0.0
+	for i := range of {
+		both += min(of[i], with[i])
 	}
-	both := 0
-	for _, i := range rising(b)[len(b)-k:] {
-		if in[i] {
-			both++
+	return both / float64(k)
+}
+
+// topShares says how much of each row is among the k largest: rows that tie for the last places share them.
+func topShares(v []float32, k int) []float64 {
+	least := v[rising(v)[len(v)-k]]
+	above, ties := 0, 0
+	for _, x := range v {
+		switch {
+		case x > least:
+			above++
+		case x == least:
+			ties++
 		}
 	}
-	return float64(both) / float64(k)
+	all := make([]float64, len(v))
+	for i, x := range v {
+		switch {
+		case x > least:
+			all[i] = 1
+		case x == least:
+			all[i] = float64(k-above) / float64(ties)
+		}
+	}
+	return all
 }
 
 func hasNaN(v []float32) bool {

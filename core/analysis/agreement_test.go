@@ -99,3 +99,13 @@ func TestHowFarARowLiesOutside(t *testing.T) {
 		}
 	}
 }
+
+// Rows that tie for the last places share them, wherever they stand.
+func TestTopOverlapOfTies(t *testing.T) {
+	zeros := make([]float32, 8)
+	for _, b := range [][]float32{{0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}} {
+		if got := TopOverlap(zeros, b, 0.25); got != 0.25 {
+			t.Errorf("%v, want 0.25", got)
+		}
+	}
+}

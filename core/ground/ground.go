@@ -42,6 +42,9 @@ import (
 // Neighbours is how many single updates are made.
 const Neighbours = 64
 
+// MostStarts is how many starts are used at most: each has several neighbours, whose median is what is usual there.
+const MostStarts = Neighbours / 4
+
 // The words.
 const (
 	Fall   = "FALL"

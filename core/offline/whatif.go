@@ -216,7 +216,10 @@ func lastFitHolds(o *opened) bool {
 }
 
 // fittedWith reports whether the run's own generator is the one that is fitted with that F.
-func (w *whatIf) fittedWith(relevance string) bool { return w.fitted && relevance == w.run.Relevance }
+func (w *whatIf) fittedWith(relevance string) bool {
+	with := w.loop.Loop.FittedWith // of the last fit, for which F may not have been known yet
+	return w.fitted && relevance == w.run.Relevance && (with == "" || with == relevance)
+}
 
 // generator returns the run's own generator if a fit with that function would give it again, else one
 // that is fitted now with the settings in made and knobs.

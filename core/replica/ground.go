@@ -58,8 +58,11 @@ func (r *Replica) NewGround(now Now, number, evaluation uint64) (*Ground, error)
 
 // Episodes are how many are over, and of how many.
 func (g *Ground) Episodes() (over, of int) {
-	return len(g.Present) + len(g.Neighbours), g.of.Config.Evaluation.Episodes + ground.Neighbours
+	return len(g.Present) + len(g.Neighbours), g.starts() + ground.Neighbours
 }
+
+// starts is how many of the evaluation's starts are used: the first ones.
+func (g *Ground) starts() int { return min(g.of.Config.Evaluation.Episodes, ground.MostStarts) }
 
 // Pieces is the work. When it has ended without an error, Present and Neighbours are complete.
 func (g *Ground) Pieces() inspect.Pieces {
@@ -76,7 +79,11 @@ func (g *Ground) Pieces() inspect.Pieces {
 			return err
 		}
 		starts := g.of.Config.Evaluation.Episodes
-		err = g.with(starts, func(t *Trial) error { return g.play(t, g.evaluation, &g.Present) })
+		err = g.with(starts, func(t *Trial) error {
+			err := g.play(t, g.evaluation, &g.Present)
+			g.Present = g.Present[:min(len(g.Present), g.starts())]
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -107,7 +114,7 @@ func (g *Ground) neighbours(t *Trial, starts uint64) error {
 		if err := g.update(int(i)); err != nil {
 			return err
 		}
-		if err := g.play(t, starts*g.evaluation+i%starts, &g.Neighbours); err != nil {
+		if err := g.play(t, starts*g.evaluation+i%uint64(g.starts()), &g.Neighbours); err != nil {
 			return err
 		}
 	}

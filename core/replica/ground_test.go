@@ -130,3 +130,22 @@ func plainEpisode(t *testing.T, m *Replica, p agent.Policy, number uint64) (sum 
 	}
 	return sum
 }
+
+// Each start that is used has several neighbours, however many episodes evaluations have.
+func TestGroundHasSeveralNeighboursOfEachStart(t *testing.T) {
+	c := tiny.Config()
+	c.Evaluation.Episodes = ground.Neighbours
+	m, now := newReplica(t, c)
+	train(t, m, now.Settings, 1, 20)
+	now.Step = 20
+	g, err := m.NewGround(now, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := inspect.Finish(g.Pieces()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(g.Neighbours) / len(g.Present); n < 4 {
+		t.Errorf("%d neighbours of each start", n)
+	}
+}

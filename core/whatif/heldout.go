@@ -61,6 +61,7 @@ func (x *study) hold() (*heldOut, error) {
 	}
 	var steps []step
 	over := make([]bool, n)
+	cuts, _ := envs.(truncating)
 	for t := 0; t < x.EpisodeSteps && slices.Contains(over, false); t++ {
 		s := step{
 			obs: slices.Clone(now), act: make([]float32, n*envs.ActSize()), logp: make([]float32, n),
@@ -74,7 +75,7 @@ func (x *study) hold() (*heldOut, error) {
 		}
 		s.next = slices.Clone(now)
 		for i := range n {
-			s.end[i] = over[i] && t+1 < x.EpisodeSteps
+			s.end[i] = over[i] && t+1 < x.EpisodeSteps && (cuts == nil || !cuts.Truncated(i))
 		}
 		steps = append(steps, s)
 		if err := x.count(n * costStep); err != nil {
@@ -93,7 +94,6 @@ func (x *study) follow(steps []step, alpha float64) *heldOut {
 	n := x.plan.Episodes
 	o, a := len(steps[0].obs)/n, len(steps[0].act)/n
 	h := &heldOut{episodes: n, undiscounted: make([]float64, n)}
-	last := x.EpisodeSteps - horizon(x.Gamma) // the latest step with a complete future before the time limit; negative: none
 	for i := range n {
 		first, ended := h.rows, false
 		for t, s := range steps {
@@ -104,7 +104,7 @@ func (x *study) follow(steps []step, alpha float64) *heldOut {
 			h.next, h.reward = append(h.next, s.next[i*o:(i+1)*o]...), append(h.reward, float32(s.reward[i]))
 			h.undiscounted[i] += s.reward[i]
 			h.rows, ended = h.rows+1, s.end[i]
-			cut := !ended && t+1 == len(steps)
+			cut := !ended && (t+1 == len(steps) || steps[t+1].over[i])
 			h.done, h.cut = append(h.done, ended), append(h.cut, cut)
 			if ended || cut {
 				h.nextAct, h.entropy = append(h.nextAct, make([]float32, a)...), append(h.entropy, 0)
@@ -116,14 +116,15 @@ func (x *study) follow(steps []step, alpha float64) *heldOut {
 		if ended {
 			h.ends++
 		}
-		h.sum(first, last, ended, x.Gamma)
+		h.sum(first, ended, x.Gamma)
 	}
 	h.spread = stat.PopStdDev(h.returns, nil)
 	return h
 }
 
-// sum computes G backwards through the episode that begins with row first.
-func (h *heldOut) sum(first, last int, ended bool, gamma float64) {
+// sum computes G backwards through the episode that begins with row first. Of an episode that was cut off, rows are
+// judged whose complete future it has.
+func (h *heldOut) sum(first int, ended bool, gamma float64) {
 	returns := make([]float64, h.rows-first)
 	ahead := 0.0
 	for t := len(returns) - 1; t >= 0; t-- {
@@ -131,7 +132,7 @@ func (h *heldOut) sum(first, last int, ended bool, gamma float64) {
 		ahead = returns[t]
 	}
 	for t, g := range returns {
-		if ended || t <= last {
+		if ended || t <= len(returns)-horizon(gamma) {
 			h.judged, h.returns = append(h.judged, first+t), append(h.returns, g)
 		}
 	}

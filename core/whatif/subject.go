@@ -63,3 +63,6 @@ type VecEnv interface {
 	Step(actions, obs []float32, rewards []float64, ended []bool) error
 	Close() error
 }
+
+// truncating is a VecEnv that knows which of its episodes were cut off before EpisodeSteps.
+type truncating interface{ Truncated(copy int) bool }

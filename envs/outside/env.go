@@ -130,6 +130,9 @@ func (v *VecEnv) observe(obs []float32) {
 	}
 }
 
+// Truncated says whether the episode of copy i was cut off; where both come together, the limit wins.
+func (v *VecEnv) Truncated(i int) bool { return v.fleet.riders[i].episode.Truncated }
+
 // Step takes actions [Size, ActSize] and writes observations [Size, ObsSize], rewards [Size] and whether each episode is
 // over [Size]. A copy whose episode was over before stays as it is, with reward 0; so does one whose episode is lost.
 func (v *VecEnv) Step(actions, obs []float32, rewards []float64, ended []bool) error {

@@ -214,7 +214,11 @@ func (p *Pane) strip(d *event.Dreamt, w int) string {
 		}
 		b.WriteString(ink.On(cell))
 	}
-	text := t.Dim.On("high F ") + b.String() + t.Dim.On(" low F")
+	what := "F"
+	if d.Order == event.DreamsByReturn {
+		what = "reward"
+	}
+	text := t.Dim.On("high "+what+" ") + b.String() + t.Dim.On(" low "+what)
 	if known == 0 {
 		return theme.Longest([]string{b.String(), text}, w)
 	}
