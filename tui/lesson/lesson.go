@@ -6,7 +6,6 @@ package lesson
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -125,46 +124,6 @@ func (x *Lessons) begins() error {
 		return errors.New("lessons need a run that goes on: pgrlab, then T")
 	}
 	return nil
-}
-
-// lessonFits returns an error if the run lacks what a lesson is about, which missing says in a few words.
-func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
-	c := &x.About.Config
-	switch {
-	case x.About.Replay && !l.Looks():
-		return "sets knobs: needs a run", fmt.Errorf("lesson %s: it sets knobs, and this is a replay: begin it in a run, with pgrlab, then T", l.Name)
-	case l.Dreams && !c.Dreams():
-		return "needs data without an agent: pgrlab dream", fmt.Errorf("lesson %s: this run has an agent: begin it in pgrlab dream", l.Name)
-	case !l.Dreams && c.Dreams():
-		return "needs an agent", fmt.Errorf("lesson %s: this run has no agent: begin it in a run that trains", l.Name)
-	}
-	if l.Bonus != "" && c.Bonus.Function != l.Bonus {
-		return "needs ppo-" + l.Bonus + " in a maze", fmt.Errorf("lesson %s: %s has no bonus %s: begin it in a run of ppo-%s in a maze", l.Name, c.Method, l.Bonus, l.Bonus)
-	}
-	if l.Imagines && !c.Imagines() {
-		return "needs dreamerv3", fmt.Errorf("lesson %s: the learner of %s has no model of the world: begin it in a run of dreamerv3", l.Name, c.Method)
-	}
-	if l.Needs != "" {
-		k, err := knob.Find(l.Needs)
-		if err == nil {
-			err = x.KnobUse(k)
-		}
-		if err != nil {
-			return c.Method + " does not use " + l.Needs, fmt.Errorf("lesson %s: %w", l.Name, err)
-		}
-	}
-	if slices.ContainsFunc(l.Steps, func(s presets.Step) bool { return s.Wait != nil && s.Wait.For == "grounded" }) {
-		if err := c.CheckGround(); err != nil {
-			return "needs one seed, evaluations, and an agent with single updates", fmt.Errorf("lesson %s: %w", l.Name, err)
-		}
-	}
-	if missing, err := x.idle(l); err != nil {
-		return missing, err
-	}
-	if short := x.short(l); short != "" {
-		return short, fmt.Errorf("lesson %s: it %s: begin it in a longer run (--steps)", l.Name, short)
-	}
-	return "", nil
 }
 
 // CommandLesson begins the lesson of the given name.

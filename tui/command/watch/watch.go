@@ -16,7 +16,6 @@ import (
 	"pgrlab/core/task"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
-	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/command/terminal"
 )
 
@@ -34,6 +33,7 @@ type watchFlags struct {
 	size     string
 	command  string       // simulates the task
 	outside  task.Outside // how a program is started
+	programs []string     // the flags that say so
 	changed  func(flag string) bool
 }
 
@@ -87,8 +87,8 @@ With --frames the pictures go to numbered PNG files, and no terminal is needed.`
 	f.StringVar(&w.frames, "frames", "", "`DIR` write the pictures as PNG files into this folder")
 	f.StringVar(&w.pictures, "pictures", "", "`HOW` how to draw pictures: auto, kitty, sixel or blocks (default: as the settings say)")
 	f.StringVar(&w.size, "size", w.size, "`WxH` size of the pictures in files, in pixels")
-	cli.SetGroup(f, cli.OfPrograms, cli.BindOutside(f, &w.outside)...)
-	w.changed = f.Changed
+	w.programs, w.changed = cli.BindOutside(f, &w.outside), f.Changed
+	cli.SetGroup(f, cli.OfPrograms, w.programs...)
 	return c
 }
 
@@ -187,8 +187,8 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 		name = d.Programs.NameOf(w.command)
 	}
 	if !d.Simulates(name) {
-		if i := slices.IndexFunc(runflags.OfPrograms, w.changed); i >= 0 {
-			return nil, cli.Usagef("watch: --%s is for a program named with --task gym:ID or --env: leave it out, or name one", runflags.OfPrograms[i])
+		if i := slices.IndexFunc(w.programs, w.changed); i >= 0 {
+			return nil, cli.Usagef("watch: --%s is for a program named with --task gym:ID or --env: leave it out, or name one", w.programs[i])
 		}
 	}
 	if name == "" { // there is a policy
