@@ -85,7 +85,8 @@ func TestAnEarlierRunOfSeveralSeeds(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	lines := `{"type":"evaluated","step":10,"member":0,"return_mean":100}
+	lines := `{"type":"start","step":0,"task":"t","method":"m","members":2,"obs":{}}
+{"type":"evaluated","step":10,"member":0,"return_mean":100}
 {"type":"evaluated","step":10,"member":1,"return_mean":200}
 {"type":"evaluated","step":20,"member":0,"return_mean":300}
 {"type":"evaluated","step":20,"member":1,"return_mean":0}
