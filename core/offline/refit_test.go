@@ -32,6 +32,12 @@ func offlineRunOf(t *testing.T, steps int) (s offline.Run, world task.Task) {
 	c := tiny.Config()
 	c.Steps = steps
 	world = tiny.Task()
+	return saved(t, c, world), world
+}
+
+// saved is a run of c that was made and saved.
+func saved(t *testing.T, c config.Config, world task.Task) offline.Run {
+	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +55,7 @@ func offlineRunOf(t *testing.T, steps int) (s offline.Run, world task.Task) {
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	return offline.Run{Config: c, Dir: dir, Step: -1}, world
+	return offline.Run{Config: c, Dir: dir, Step: -1}
 }
 
 func refitOf(c config.Config) offline.RefitRequest {
@@ -194,20 +200,8 @@ func TestASavedRunIsExaminedAsItWasPlayed(t *testing.T) {
 	world.With = func(task.Environment) (task.Task, error) { return played, nil }
 	played.With = world.With
 	world.New = func(uint64) (task.Env, error) { return nil, errors.New("not as it was played") }
-	dev, dir := tiny.Device(t), t.TempDir()+"/run"
-	folder, err := run.Create(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := lab.New(t.Context(), c, world, dev, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s := offline.Run{Config: c, Dir: dir, Step: -1}
-	if _, err := offline.Examine(s, world, dev, inspect.Examination{Rows: 20, Points: 5}, nil); err != nil {
+	s := saved(t, c, world)
+	if _, err := offline.Examine(s, world, tiny.Device(t), inspect.Examination{Rows: 20, Points: 5}, nil); err != nil {
 		t.Error(err)
 	}
 }

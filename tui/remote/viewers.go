@@ -209,7 +209,7 @@ func signed(c event.Command, by string) event.Command {
 		c.By = by
 		return c
 	case event.Pause:
-		if c.Passing { // whoever ends it does so under this name
+		if c.Passing { // it is ended under this name
 			return c
 		}
 		return event.Pause{By: by}
