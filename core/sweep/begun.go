@@ -34,6 +34,9 @@ func (g *Grid) remove() error {
 	if err := g.folder.Remove(gridName); err != nil { // first, so that nothing begins
 		return err
 	}
+	if err := g.folder.Remove(notNeededName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	for _, j := range g.Jobs {
 		if err := g.folder.Remove(filepath.Join(j.Name(), jobName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

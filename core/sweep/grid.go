@@ -170,6 +170,9 @@ func read(folder *run.Handle) (*Grid, error) {
 			return nil, fmt.Errorf("its %s is damaged: %w", gridName, err)
 		}
 	}
+	if err := g.readLeft(); err != nil {
+		return nil, err
+	}
 	return g, nil
 }
 
@@ -185,15 +188,6 @@ func (g *Grid) same(jobs []Job, configs [][]byte) error {
 		}
 	}
 	return nil
-}
-
-// Leave takes a job out of the work because its result exists elsewhere. It must be called
-// before an Engine runs, and affects only this Grid: nothing is written.
-func (g *Grid) Leave(j Job) {
-	if g.left == nil {
-		g.left = map[int]bool{}
-	}
-	g.left[j.Index] = true
 }
 
 // Job returns the job of that index.

@@ -48,7 +48,6 @@ type How struct {
 	Runs    int      `json:"runs,omitempty"`    // jobs that an element does in parallel; 0: one
 	Beside  int      `json:"beside,omitempty"`  // elements that run at a time; 0: any number
 	Options []string `json:"options,omitempty"` // options of sbatch; of a record, those that ask for resources, and the names of others
-	Left    []int    `json:"left,omitempty"`    // jobs that are not needed, by their indexes
 }
 
 // Array holds the submissions of a sweep to Slurm.

@@ -66,7 +66,6 @@ type Record struct {
 	Hosts   []Host   `json:"hosts"`
 	Options []string `json:"options,omitempty"` // options of ssh, only to tell which there were: they can run commands here
 	Flags   []string `json:"flags,omitempty"`   // flags of the workers
-	Left    []int    `json:"left,omitempty"`    // jobs that are not needed, by their indexes
 	Former  []Host   `json:"former,omitempty"`  // hosts of earlier commands whose workers have not ended
 
 	foreign error

@@ -130,7 +130,7 @@ func (f *sweepFlags) how(g *sweep.Grid) (slurm.How, error) {
 	if f.jobsOn != "" {
 		s.Flags = append(s.Flags, "--device", f.jobsOn)
 	}
-	return slurm.How{Script: s, Beside: f.jobs, Runs: f.runsPerJob, Options: f.sbatch, Left: g.Left()}, nil
+	return slurm.How{Script: s, Beside: f.jobs, Runs: f.runsPerJob, Options: f.sbatch}, nil
 }
 
 // look checks the disk for finished jobs, and the queue for the rest. If the queue does not answer,
@@ -252,7 +252,12 @@ func (c *cluster) stateOf(job int, e slurm.Element) string {
 // summary counts the jobs.
 func (c *cluster) summary() string {
 	count, reasons := map[string]int{}, map[string]int{}
-	left := slices.DeleteFunc(c.grid.Left(), func(i int) bool { return c.done[i] })
+	left := 0
+	for _, j := range c.grid.Jobs {
+		if notNeeded(c.grid, j) {
+			left++
+		}
+	}
 	for i, e := range c.queued {
 		if c.done[i] {
 			continue
@@ -269,8 +274,8 @@ func (c *cluster) summary() string {
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		text += fmt.Sprintf(" (%d %s)", reasons[reason], reason)
 	}
-	if len(left) > 0 {
-		text += fmt.Sprintf(", %d not needed", len(left))
+	if left > 0 {
+		text += fmt.Sprintf(", %d not needed", left)
 	}
 	if n := len(c.failed); n > 0 && c.known {
 		text += fmt.Sprintf(", %d not in the queue", n)

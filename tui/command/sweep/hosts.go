@@ -92,7 +92,7 @@ func (h *hosts) begin(ctx context.Context, say func(string)) error {
 	if n := len(h.record.Hosts) - len(fit); n > 0 && (first || len(fit) == 0) {
 		return fmt.Errorf("%d of %d hosts cannot take part: mend that or leave them out of --on", n, len(h.record.Hosts))
 	}
-	h.record.Left, h.record.Former, h.record.Options = h.grid.Left(), h.former(before), h.ssh
+	h.record.Former, h.record.Options = h.former(before), h.ssh
 	if err := h.record.Keep(h.grid.Folder()); err != nil {
 		return err
 	}
@@ -147,9 +147,6 @@ func (h *hosts) start(ctx context.Context, client *ssh.Client, dir string, host 
 	words := append([]string{"sweep", "worker", dir, "--name", host.Name, "--detach"}, h.record.Flags...)
 	if host.Jobs > 0 {
 		words = append(words, "--jobs", strconv.Itoa(host.Jobs))
-	}
-	for _, i := range h.grid.Left() {
-		words = append(words, "--leave", strconv.Itoa(i))
 	}
 	_, err := client.Run(ctx, host.Name, words...)
 	var failed ssh.Failed
@@ -289,7 +286,7 @@ func summaryOf(g *sweep.Grid) string {
 	for _, j := range g.Jobs {
 		if _, is := g.Result(j); is {
 			done++
-		} else if g.IsLeft(j) {
+		} else if notNeeded(g, j) {
 			left++
 		}
 	}
@@ -297,7 +294,7 @@ func summaryOf(g *sweep.Grid) string {
 	if left > 0 {
 		text += fmt.Sprintf(", %d not needed", left)
 	}
-	if n := len(g.FailedJobs()); n > 0 {
+	if n := len(failedJobs(g)); n > 0 {
 		text += fmt.Sprintf(", %d failed", n)
 	}
 	return text

@@ -137,11 +137,7 @@ func (f *jobFlags) several(ctx context.Context, dir, element string, jobs []swee
 	if err != nil {
 		return err
 	}
-	for _, j := range g.Jobs {
-		if !slices.Contains(jobs, j) {
-			g.Leave(j)
-		}
-	}
+	g.NeedOnly(func(j sweep.Job) bool { return slices.Contains(jobs, j) })
 	s := sweepFlags{out: dir, jobs: len(jobs), threads: f.threads, disk: f.disk, element: element}
 	if element != "" {
 		s.worker = "slurm-" + element

@@ -41,48 +41,18 @@ func placesOf(dir string, calls callFlags) (g *sweep.Grid, all []place, err erro
 		return nil, nil, err
 	}
 	made.calls = calls
-	var left []int
-	if n := len(made.array.Submissions); n > 0 {
-		left = slices.Clone(made.array.Submissions[n-1].How.Left)
-		if made.grid, err = without(dir, left); err != nil {
-			return nil, nil, err
-		}
+	if len(made.array.Submissions) > 0 {
 		all = append(all, made)
 	}
 	record, err := ssh.Open(g.Folder())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	needed, err := without(dir, record.Left)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, i := range append(left, record.Left...) {
-		if j, err := g.Job(i); err == nil {
-			g.Leave(j)
-		}
-	}
-	w := &workers{grid: needed, out: dir, record: record, calls: calls}
+	w := &workers{grid: g, out: dir, record: record, calls: calls}
 	if len(w.here()) > 0 || len(record.Hosts) > 0 {
 		all = append(all, w)
 	}
 	return g, all, nil
-}
-
-// without opens a sweep without some jobs, which are not needed.
-func without(dir string, left []int) (*sweep.Grid, error) {
-	g, err := sweep.Open(dir)
-	if err != nil {
-		return nil, cli.AsUsage(err)
-	}
-	for _, i := range left {
-		j, err := g.Job(i)
-		if err != nil {
-			return nil, cli.AsUsage(err)
-		}
-		g.Leave(j)
-	}
-	return g, nil
 }
 
 // turn keeps other commands from changing what a sweep's folder says of a place, until end is called. The

@@ -76,7 +76,7 @@ func TestTwoSweepsSubmitOnce(t *testing.T) {
 func TestRequeueLeavesOutWhatTheSweepDid(t *testing.T) {
 	queue := queues(t)
 	g := made(t)
-	g.Leave(g.Jobs[1])
+	leavesOut(t, g, 1)
 	f := sweepFlags{out: filepath.Dir(g.Dir(g.Jobs[0])), threads: 1, runsPerJob: 2}
 	how, err := f.how(g)
 	if err != nil {
@@ -115,6 +115,15 @@ func TestRequeueLeavesOutWhatTheSweepDid(t *testing.T) {
 	}
 }
 
+// leavesOut makes one job of a sweep a job that is not needed.
+func leavesOut(t *testing.T, g *sweep.Grid, index int) {
+	t.Helper()
+	g.NeedOnly(func(j sweep.Job) bool { return j.Index != index })
+	if err := g.KeepNeeded(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // requeued calls the command for a sweep.
 func requeued(t *testing.T, dir string) {
 	t.Helper()
@@ -138,7 +147,7 @@ func TestHostsBeginAgainWithTheSameJobs(t *testing.T) {
 		"prog": `[ $4 = --look ] && printf '{"text":"%s","build":"` + build + `"}' $(cat $3/workers/$5) || echo "$@" >> ` + called + "\n",
 	})
 	g := made(t)
-	g.Leave(g.Jobs[1])
+	leavesOut(t, g, 1)
 	dir := filepath.Dir(g.Dir(g.Jobs[0]))
 	record := ssh.Record{Hosts: []ssh.Host{{Name: "a"}}}
 	if err := newHosts(g, dir, record, nil).begin(t.Context(), func(string) {}); err != nil {
@@ -146,8 +155,11 @@ func TestHostsBeginAgainWithTheSameJobs(t *testing.T) {
 	}
 	requeued(t, dir)
 	text, err := os.ReadFile(called)
-	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); err != nil || len(lines) != 2 || lines[0] != lines[1] || !strings.HasSuffix(lines[0], "--leave 1") {
+	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); err != nil || len(lines) != 2 || lines[0] != lines[1] {
 		t.Errorf("%q, %v", lines, err)
+	}
+	if left := leftOut(t, g); !slices.Equal(left, []int{1}) {
+		t.Errorf("left out are %v", left)
 	}
 }
 

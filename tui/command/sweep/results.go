@@ -39,7 +39,7 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	n, diverged := 0, 0
+	left, diverged := map[int]bool{}, 0
 	for _, j := range f.grid.Jobs {
 		if _, done := f.grid.Result(j); done {
 			continue
@@ -58,8 +58,7 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 		if len(standing) < len(keys) || slices.ContainsFunc(standing, (*report.Run).CutOff) && !slices.ContainsFunc(standing, diverges) {
 			continue // seeds of a cohort that ended with another one go on by themselves
 		}
-		f.grid.Leave(j)
-		n++
+		left[j.Index] = true
 		if slices.ContainsFunc(standing, func(r *report.Run) bool { return r.Failed != "" }) {
 			diverged++
 		}
@@ -67,13 +66,14 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 			f.standing = append(f.standing, standing...) // else its own folder is reported
 		}
 	}
+	f.grid.NeedOnly(func(j sweep.Job) bool { return !left[j.Index] })
 	switch {
 	case diverged > 0:
-		fmt.Fprintf(w, "%d of %d stand in %s already, %d of them because they diverged\n", n, len(f.grid.Jobs), f.path, diverged)
-	case n > 0:
-		fmt.Fprintf(w, "%d of %d stand in %s already\n", n, len(f.grid.Jobs), f.path)
+		fmt.Fprintf(w, "%d of %d stand in %s already, %d of them because they diverged\n", len(left), len(f.grid.Jobs), f.path, diverged)
+	case len(left) > 0:
+		fmt.Fprintf(w, "%d of %d stand in %s already\n", len(left), len(f.grid.Jobs), f.path)
 	}
-	return nil
+	return f.grid.KeepNeeded()
 }
 
 // read reads the results of the file; none if there is no file yet.

@@ -58,9 +58,33 @@ func TestACohortIsLeftOutWithAllItsSeeds(t *testing.T) {
 	if err := file.leave(&said); err != nil {
 		t.Fatal(err)
 	}
-	if left := g.Left(); !slices.Equal(left, []int{1}) || len(file.standing) != 2 || !strings.HasPrefix(said.String(), "1 of 2 stand in ") {
+	if left := leftOut(t, g); !slices.Equal(left, []int{1}) || len(file.standing) != 2 || !strings.HasPrefix(said.String(), "1 of 2 stand in ") {
 		t.Errorf("left out are %v, with %d results; said %q", left, len(file.standing), said.String())
 	}
+	check := func() error {
+		return (&statusFlags{check: true}).status(t.Context(), g.Path(), io.Discard)
+	}
+	if err := check(); err == nil || err.Error() != "sweep status: 1 of 2 jobs are not done yet" {
+		t.Errorf("before the end: %v", err)
+	}
+	if ends(t, g, g.Jobs[0]); check() != nil {
+		t.Error(check())
+	}
+}
+
+// leftOut are the indexes of the jobs that whoever opens a sweep leaves out.
+func leftOut(t *testing.T, g *sweep.Grid) (left []int) {
+	t.Helper()
+	again, err := sweep.Open(g.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range again.Jobs {
+		if again.IsLeft(j) {
+			left = append(left, j.Index)
+		}
+	}
+	return left
 }
 
 // No seed is in two jobs.
@@ -127,9 +151,21 @@ func TestAJobThatDivergedIsAResult(t *testing.T) {
 		if err := file.leave(&said); err != nil || !strings.Contains(said.String(), want) {
 			t.Errorf("%v, said %q, want %q", err, said.String(), want)
 		}
-		if left := g.Left(); !slices.Equal(left, []int{0}) || len(file.standing) != 0 {
+		if left := leftOut(t, g); !slices.Equal(left, []int{0}) || len(file.standing) != 0 {
 			t.Errorf("left out are %v, with %d results", left, len(file.standing))
 		}
+	}
+	a, err := g.Begin(g.Jobs[0])
+	if err == nil {
+		err = a.End(sweep.Ending{How: "train agent: norm", Status: 1, Step: 841, Diverged: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends(t, g, g.Jobs[1])
+	var shown strings.Builder
+	if err := (&statusFlags{check: true}).status(t.Context(), g.Path(), &shown); err == nil || err.Error() != "sweep status: 1 of 2 jobs failed" || !strings.Contains(shown.String(), "failed: step 841: train agent: norm") {
+		t.Errorf("%v: %s", err, &shown)
 	}
 	if all, err := report.ReadResults(file.path); err != nil || len(all) != 1 || all[0].Step != 841 || all[0].Failed != "train agent: norm" || !all[0].Diverged {
 		t.Errorf("%v, %+v", err, all)

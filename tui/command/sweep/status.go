@@ -60,7 +60,7 @@ func (f *statusFlags) status(ctx context.Context, dir string, w io.Writer) error
 			fmt.Fprintln(w, line)
 		}
 	}
-	if failed := g.FailedJobs(); len(failed) > 0 {
+	if failed := failedJobs(g); len(failed) > 0 {
 		fmt.Fprintln(w, g.WhatHelps(failed, fmt.Sprintf("pgrlab sweep --out %s or pgrlab sweep requeue %s tries them again", shell.Word(dir), shell.Word(dir))))
 	}
 	return f.verdict(s)
@@ -109,7 +109,7 @@ type jobStanding struct {
 // standingOf reads how the jobs of a sweep stand.
 func standingOf(g *sweep.Grid) standing {
 	s := standing{Count: len(g.Jobs)}
-	failed := g.FailedJobs()
+	failed := failedJobs(g)
 	for _, j := range g.Jobs {
 		one := jobStanding{Job: j, Name: j.Name(), State: "missing"}
 		r, done := g.Result(j)
@@ -121,7 +121,7 @@ func standingOf(g *sweep.Grid) standing {
 				value := run.Float(*r.Return)
 				one.Return = &value
 			}
-		case g.IsLeft(j) && !g.IsHeld(j):
+		case notNeeded(g, j):
 			s.NotNeeded++
 			one.State = "not needed"
 		case slices.Contains(failed, j):
@@ -138,10 +138,36 @@ func standingOf(g *sweep.Grid) standing {
 	return s
 }
 
+// divergedHere says whether a job was left out because its result is that it diverged in this sweep.
+func divergedHere(g *sweep.Grid, j sweep.Job) bool {
+	e, ended := g.LastEnding(j)
+	return g.IsLeft(j) && ended && e.Diverged
+}
+
+// notNeeded says whether a job is neither done nor to be done, because its result was made elsewhere.
+func notNeeded(g *sweep.Grid, j sweep.Job) bool {
+	_, done := g.Result(j)
+	return !done && g.IsLeft(j) && !g.IsHeld(j) && !divergedHere(g, j)
+}
+
+// failedJobs are the jobs that failed, those included that are not tried again because they diverged.
+func failedJobs(g *sweep.Grid) []sweep.Job {
+	failed := g.FailedJobs()
+	for _, j := range g.Jobs {
+		if _, done := g.Result(j); !done && divergedHere(g, j) {
+			failed = append(failed, j)
+		}
+	}
+	return failed
+}
+
 // failures are a line for each job that failed, and for each whose last attempt was killed.
 func failures(g *sweep.Grid) (all []string) {
-	failed := g.FailedJobs()
-	for _, j := range g.Missing() {
+	failed := failedJobs(g)
+	for _, j := range g.Jobs {
+		if _, done := g.Result(j); done || notNeeded(g, j) {
+			continue
+		}
 		e, ended := g.LastEnding(j)
 		switch {
 		case slices.Contains(failed, j) && ended && !e.Killed:

@@ -122,6 +122,10 @@ not ended.`,
 				return err
 			}
 			g, err := f.grid(d, c.ErrOrStderr())
+			if err == nil && f.results == "" { // what an earlier command with it left out is needed
+				g.NeedOnly(func(sweep.Job) bool { return true })
+				err = g.KeepNeeded()
+			}
 			if err != nil {
 				return err
 			}

@@ -57,7 +57,6 @@ const atWork = "at work"
 type workerFlags struct {
 	sweepFlags
 	look        string
-	leave       []int
 	detach, end bool
 }
 
@@ -82,9 +81,9 @@ hosts.`,
 					return cli.AsUsage(err)
 				}
 			}
-			g, err := without(f.out, f.leave)
+			g, err := sweep.Open(f.out)
 			if err != nil {
-				return err
+				return cli.AsUsage(err)
 			}
 			if !printableName(f.worker) {
 				return cli.Usagef("sweep worker: give it a name: --name NAME")
@@ -104,7 +103,6 @@ hosts.`,
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
 	flags.StringVar(&f.disk, "disk", "", "`SIZE` most disk space for the checkpoints of each run, such as 5GiB")
 	flags.StringVar(&f.jobsOn, "device", "", cli.DeviceUsage+" (default: where the grid says)")
-	flags.IntSliceVar(&f.leave, "leave", nil, "`N,…` jobs to leave out")
 	flags.StringVar(&f.look, "look", "", "`TOKEN` print what this machine sees of a token file, and which build of the program it has")
 	flags.BoolVar(&f.end, "end", false, "make the worker of that name on this machine save its jobs and end")
 	flags.BoolVar(&f.detach, "detach", false, "start the worker as a process of its own, and return when it is at work")
@@ -207,9 +205,6 @@ func (f *workerFlags) words() []string {
 	}
 	if f.jobsOn != "" {
 		all = append(all, "--device", f.jobsOn)
-	}
-	for _, i := range f.leave {
-		all = append(all, "--leave", strconv.Itoa(i))
 	}
 	return all
 }
