@@ -184,7 +184,8 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 }
 
 // put adds a seed. If the seed is already there, the longer run stays: the same seed
-// twice is not two seeds, unless they are forks of different runs.
+// twice is not two seeds, unless they are forks of different runs. A seed that ended with its cohort
+// gives way to one that came to its own end, wherever that was.
 func (c *Cell) put(s Seed) (said string) {
 	i, found := slices.BinarySearchFunc(c.Seeds, s, func(a, b Seed) int {
 		return cmp.Or(cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Run.lineage(), b.Run.lineage()))
@@ -193,28 +194,41 @@ func (c *Cell) put(s Seed) (said string) {
 		c.Seeds = slices.Insert(c.Seeds, i, s)
 		return ""
 	}
-	gone := s
-	if last(s.Series(Return)) > last(c.Seeds[i].Series(Return)) {
-		gone, c.Seeds[i] = c.Seeds[i], s
+	gone, stays, why := s, c.Seeds[i], "got further, or as far"
+	switch {
+	case stays.cutOff() && s.concluded():
+		gone, stays, why = stays, s, "came to its own end"
+	case s.cutOff() && stays.concluded():
+		why = "came to its own end"
+	case last(s.Series(Return)) > last(stays.Series(Return)):
+		gone, stays = stays, s
 	}
-	stays := c.Seeds[i]
-	return fmt.Sprintf("%s is left out: %s has the same seed %d and got further, or as far%s", gone.Run.Dir, stays.Run.Dir, s.Seed, gone.unlike(stays))
+	c.Seeds[i] = stays
+	return fmt.Sprintf("%s is left out: %s has the same seed %d and %s%s", gone.Run.Dir, stays.Run.Dir, s.Seed, why, gone.unlike(stays))
+}
+
+// cutOff says whether a seed ended with its cohort, or by a fault of its machine.
+func (s Seed) cutOff() bool { return s.Run.Failed != "" && !s.failure().Diverged }
+
+// concluded says whether a seed is done, or diverged by itself.
+func (s Seed) concluded() bool { return s.Run.Done && !s.Run.Stopped() || s.Run.Failed != "" && s.failure().Diverged }
+
+// same says whether a value of one run is that of another, as exactly as both are known.
+func (s Seed) same(other Seed, v, w float64) bool {
+	if s.Run.rounded || other.Run.rounded {
+		return significant(v) == significant(w)
+	}
+	return v == w || math.IsNaN(v) && math.IsNaN(w)
 }
 
 // unlike says where the returns of two runs of one seed differ; "" if they do not.
 func (s Seed) unlike(other Seed) string {
-	same := func(v, w float64) bool {
-		if s.Run.rounded || other.Run.rounded {
-			return significant(v) == significant(w)
-		}
-		return v == w || math.IsNaN(v) && math.IsNaN(w)
-	}
 	at := map[int]float64{}
 	for _, p := range other.Series(Return) {
 		at[p.Step] = p.Value
 	}
 	for _, p := range s.Series(Return) {
-		if v, both := at[p.Step]; both && !same(v, p.Value) {
+		if v, both := at[p.Step]; both && !s.same(other, v, p.Value) {
 			return fmt.Sprintf("; but their returns differ at step %s, %s and %s: they are of other versions or devices, or one was changed", Count(p.Step), value(p.Value), value(v))
 		}
 	}

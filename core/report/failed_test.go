@@ -86,6 +86,33 @@ func TestARunThatFailedLaterCounts(t *testing.T) {
 	if pgr := r.Tasks[0].Rows[i]; pgr.N != 6 || len(pgr.Failed) != 0 || len(pgr.FailedLater) != 1 {
 		t.Errorf("%d seeds, failed %+v, later %+v", pgr.N, pgr.Failed, pgr.FailedLater)
 	}
+	marks, failed := curve(r.Tasks[0].Rows[i], Return, 0), 0
+	for _, m := range marks {
+		if m.kind == markLine && m.x[len(m.x)-1] != 5000 {
+			t.Errorf("the mean ends at step %v", m.x[len(m.x)-1])
+		}
+		if m.kind == markCross {
+			failed++
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d crosses in %+v", failed, marks)
+	}
+}
+
+// A seed that diverged alone counts as that, beside the cohort that took it along when another of its
+// seeds diverged.
+func TestASeedThatCameToItsOwnEnd(t *testing.T) {
+	cohort := journal(t, t.TempDir(), "t", "m", 3, nil)
+	cohort.Members = []Member{{Seed: 3, Series: map[string]Series{Return: {{1000, 1, 1}}}}, {Seed: 4, Series: map[string]Series{Return: {{1000, 1, 2}}}}}
+	cohort.Failed, cohort.Diverged, cohort.blamed = "norm", true, &blame{member: 0}
+	alone := journal(t, t.TempDir(), "t", "m", 4, []float64{2}, diverges(1600, "norm")...)
+	for _, runs := range [][]*Run{{cohort, alone}, {alone, cohort}} {
+		cells, notes := Cells(runs, nil)
+		if len(cells) != 1 || len(cells[0].Seeds) != 2 || cells[0].Seeds[1].Run != alone || len(notes) != 1 || !strings.Contains(notes[0], "came to its own end") {
+			t.Errorf("%+v, %q", cells, notes)
+		}
+	}
 }
 
 // Over several tasks, a method that has no score on one of them is named.

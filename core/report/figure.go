@@ -90,7 +90,7 @@ func (r *Report) curves(q quantity, withReported bool) []panel {
 	color := colors()
 	for _, t := range r.Tasks {
 		if step, one := t.onlyStep(q.name); one {
-			all = append(all, t.places(q, step))
+			all = append(all, t.places(q, step, color))
 			continue
 		}
 		p := panel{title: t.Task, x: t.stepsAxis(), y: q.label}
@@ -137,10 +137,10 @@ func (t *Task) onlyStep(name string) (step int, one bool) {
 
 // places draws a quantity that was measured at one step, one place per row: equal points
 // would hide each other on a common axis.
-func (t *Task) places(q quantity, step int) panel {
+func (t *Task) places(q quantity, step int, color func(*Row) int) panel {
 	p := panel{title: t.Task, y: fmt.Sprintf("%s at step %s", q.label, Count(step))}
-	for i, row := range t.Rows {
-		m := mark{kind: markPoint, color: i, label: "single seeds"}
+	for _, row := range t.Rows {
+		m := mark{kind: markPoint, color: color(row), label: "single seeds"}
 		for _, s := range row.cell.Seeds {
 			for _, point := range s.Series(q.name).finite() {
 				m.x, m.y = append(m.x, float64(len(p.names))), append(m.y, point.Value)
@@ -167,7 +167,7 @@ func curve(r *Row, name string, color int) []mark {
 		series := s.Series(name).finite()
 		switch {
 		case len(series) == 0:
-		case r.hasFailed(s):
+		case r.hasFailed(s) || r.failedLater(s): // a mean over all would end with it
 			failed = append(failed, series.mark(markThin, color), series[len(series)-1:].mark(markCross, color))
 			failed[1].label = "last point of a seed that failed"
 		default:
@@ -175,7 +175,7 @@ func curve(r *Row, name string, color int) []mark {
 		}
 	}
 	label := fmt.Sprintf("%s (n=%d)", r.Label, len(seeds))
-	if n := len(r.Failed); n > 0 {
+	if n := len(r.Failed) + len(r.FailedLater); n > 0 {
 		label = fmt.Sprintf("%s (n=%d of %d)", r.Label, len(seeds), len(seeds)+n)
 	}
 	if len(seeds) == 0 && len(failed) > 0 {
@@ -221,9 +221,13 @@ func (s Series) mark(kind, color int) mark {
 }
 
 // hasFailed says whether a seed is among those without a score because they failed.
-func (r *Row) hasFailed(s Seed) bool {
-	return slices.ContainsFunc(r.Failed, func(f Failure) bool { return f.Seed == s.Seed && f.Dir == s.Run.Dir })
-}
+func (r *Row) hasFailed(s Seed) bool { return slices.ContainsFunc(r.Failed, s.is) }
+
+// failedLater says whether a seed failed after the step at which it counts.
+func (r *Row) failedLater(s Seed) bool { return slices.ContainsFunc(r.FailedLater, s.is) }
+
+// is says whether a failure is that of the seed.
+func (s Seed) is(f Failure) bool { return f.Seed == s.Seed && f.Dir == s.Run.Dir }
 
 // without returns the seeds of the cell that have no score because they failed.
 func (r *Row) without() []Seed {

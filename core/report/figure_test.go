@@ -27,6 +27,9 @@ func TestAMethodHasOneColourInAllPanels(t *testing.T) {
 	if a, b := of(p[0], "redq"), of(p[1], "redq"); a != b || of(p[0], "pgr ") == a {
 		t.Errorf("redq has colours %d and %d, pgr %d", a, b, of(p[0], "pgr "))
 	}
+	if p := r.final(); p[0].marks[1].color != p[1].marks[0].color {
+		t.Errorf("of places it has colours %d and %d", p[0].marks[1].color, p[1].marks[0].color)
+	}
 }
 
 // Values of F before and after a change of F, which have different units, are no one line.

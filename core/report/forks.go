@@ -223,7 +223,7 @@ func past(a, b Seed) (step int) {
 		return 0
 	}
 	x, y := a.Run.Members[a.Member].Series[Return], b.Run.Members[b.Member].Series[Return]
-	for i := 0; i < min(len(x), len(y)) && x[i].Step == y[i].Step && x[i].Value == y[i].Value; i++ {
+	for i := 0; i < min(len(x), len(y)) && x[i].Step == y[i].Step && a.same(b, x[i].Value, y[i].Value); i++ {
 		step = x[i].Step
 	}
 	return min(step, max(a.Run.ForkStep(), b.Run.ForkStep())) // what is alike after the fork is no past

@@ -80,14 +80,14 @@ func TestForksOfOneSeed(t *testing.T) {
 // fork is left out, because up to there they are one run.
 func TestAForkIsComparedWithItsParentAfterTheFork(t *testing.T) {
 	root := t.TempDir()
-	fork := journal(t, root, "t", "pgr", 3, []float64{1, 2}, forked(2000, "2000", "t-pgr-3-0"), atOnce(2000, "guidance", 3), at(3000, 30), at(4000, 40))
+	fork := journal(t, root, "t", "pgr", 3, []float64{1.23456789, 2}, forked(2000, "2000", "t-pgr-3-0"), atOnce(2000, "guidance", 3), at(3000, 30), at(4000, 40))
 	for name, c := range map[string]struct {
 		parent []float64
 		step   int // 0: the fork is left out
 		at     int
 	}{
-		"nothing after the fork": {[]float64{1, 2}, 0, 0}, "one evaluation": {[]float64{1, 2, 5}, 3000, 0}, "as long": {[]float64{1, 2, 5, 6}, 4000, 0},
-		"asked for a step before it": {[]float64{1, 2, 5, 6}, 0, 2000},
+		"nothing after the fork": {[]float64{1.23456789, 2}, 0, 0}, "one evaluation": {[]float64{1.23456789, 2, 5}, 3000, 0}, "as long": {[]float64{1.23456789, 2, 5, 6}, 4000, 0},
+		"asked for a step before it": {[]float64{1.23456789, 2, 5, 6}, 0, 2000},
 	} {
 		parent := journal(t, t.TempDir(), "t", "pgr", 3, c.parent)
 		r, err := New([]*Run{parent, fork}, Options{Step: c.at})
@@ -101,8 +101,16 @@ func TestAForkIsComparedWithItsParentAfterTheFork(t *testing.T) {
 			}
 			continue
 		}
-		if len(task.Rows) != 2 || task.Step != c.step || task.From != 2000 || task.Shared != 2000 {
-			t.Errorf("%s: %d rows at %d, from %d, notes %q", name, len(task.Rows), task.Step, task.From, r.Notes)
+		done := *parent
+		done.Done, done.Fingerprint, done.Steps, done.Step = true, "f", 1000*len(c.parent), 1000*len(c.parent)
+		for where, of := range map[string]*Run{"folder": parent, "file": kept(t, []*Run{&done})[0]} {
+			r, err := New([]*Run{of, fork}, Options{Step: c.at})
+			if err != nil {
+				t.Fatal(name, where, err)
+			}
+			if task := r.Tasks[0]; len(task.Rows) != 2 || task.Step != c.step || task.From != 2000 || task.Shared != 2000 {
+				t.Errorf("%s, %s: %d rows at %d, from %d, shared %d, notes %q", name, where, len(task.Rows), task.Step, task.From, task.Shared, r.Notes)
+			}
 		}
 	}
 }

@@ -9,12 +9,13 @@ import (
 // final draws the returns at the common step, one place per row.
 func (r *Report) final() []panel {
 	var all []panel
+	color := colors()
 	for _, t := range r.Tasks {
 		p := panel{title: t.Task, y: t.returnAxis()}
 		for i, row := range t.Rows {
 			p.names = append(p.names, row.place(row.of()))
-			p.marks = append(p.marks, row.points(float64(i), i)...)
-			p.marks = append(p.marks, row.reportedPlaces(i, t.Step)...)
+			p.marks = append(p.marks, row.points(float64(i), color(row))...)
+			p.marks = append(p.marks, row.reportedPlaces(i, color(row), t.Step)...)
 		}
 		all = append(all, p)
 	}

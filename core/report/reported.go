@@ -96,10 +96,10 @@ func spanOf(points []Reported) string {
 
 // reportedPlaces draws results beside the row's place among those of a step: the paper's, and of each
 // other source the one that was measured nearest to that step.
-func (r *Row) reportedPlaces(place, step int) (marks []mark) {
+func (r *Row) reportedPlaces(place, color, step int) (marks []mark) {
 	draw := func(kind int, who string, p Reported) {
 		marks = append(marks, mark{
-			kind: kind, x: []float64{float64(place) + 0.22 + 0.1*float64(len(marks))}, y: []float64{p.Mean - p.Std}, upper: []float64{p.Mean + p.Std}, color: place,
+			kind: kind, x: []float64{float64(place) + 0.22 + 0.1*float64(len(marks))}, y: []float64{p.Mean - p.Std}, upper: []float64{p.Mean + p.Std}, color: color,
 			label: fmt.Sprintf("%s at %s: mean ± deviation", who, p.place()),
 		})
 	}

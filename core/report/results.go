@@ -222,7 +222,7 @@ func (f *resultsFile) add(row []string, line int) error {
 	r := f.byKey[one.Key()]
 	if r == nil {
 		r = one
-		r.rounded = true
+		r.rounded, r.root = true, r.Seed
 		r.Dir = fmt.Sprintf("%s: %s %s %s seed %d %s, %s steps", f.path, r.Task, r.Method, r.Scale, r.Seed, r.Fingerprint, Count(r.Step))
 		r.Members = []Member{{Seed: r.Seed, Series: map[string]Series{}}}
 		f.byKey[r.Key()], f.runs, f.seen[r] = r, append(f.runs, r), map[int]bool{}
