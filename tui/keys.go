@@ -71,7 +71,7 @@ func (m *Model) screenKeys() []pane.Binding {
 		{Name: "back", For: pane.ToLeave, Keys: []string{"esc", "backspace"}, Label: "esc backspace", Help: "one layer back: inspection, staged values, zoom, filter", Action: m.back},
 		{Name: "drive", For: pane.ToChange, Keys: []string{"D"}, Help: "take over from the screen that drives, where several show the same run", Action: m.TakeControl},
 		{Name: "help", Keys: []string{"?", "f1"}, Label: "? f1", Hint: "?", Does: "help", Help: "the keys, and where every number on the screen comes from", Action: m.help.Show},
-		{Name: "quit", For: pane.ToLeave, Keys: []string{"q"}, Does: "quit", Help: "leave: the run goes on in a process of its own and the shell gets its terminal back (ctrl+z does that at once), or stop and save", Action: m.leaving.openQuit},
+		{Name: "quit", For: pane.ToLeave, Keys: []string{"q"}, Does: "quit", Help: "leave: the run goes on in a process of its own and the shell gets its terminal back (so does ctrl+z, unless a lesson has set knobs), or stop and save", Action: m.leaving.openQuit},
 	}
 	for i, p := range m.panes[:numberedPanes] {
 		id := p.ID()

@@ -19,6 +19,9 @@ import (
 // leaveNow asks the screen to leave, as ctrl+z does.
 type leaveNow struct{}
 
+// quitTitle is the title of the question of how to leave a run that trains.
+const quitTitle = "quit"
+
 // secondInterrupt is the time in which a second ctrl+c means stop and save at once.
 const secondInterrupt = 5 * time.Second
 
@@ -30,6 +33,7 @@ type leaving struct {
 	whatIf   *whatif.Pane
 	lessons  *lesson.Lessons
 	picking  func() bool // whether the first screen is open
+	asks     func() bool // whether the question of how to leave is open
 	closeAll func()      // closes help and text entry
 	stopped  tea.Cmd     // stops this process for its shell
 
@@ -91,7 +95,7 @@ func (l *leaving) openQuit() tea.Cmd {
 	if children > 0 {
 		stop += fmt.Sprintf("; its forks, %s, go on", format.Counted(children, "child", "children"))
 	}
-	d := &pane.Dialog{Title: "quit", Lines: lines}
+	d := &pane.Dialog{Title: quitTitle, Lines: lines}
 	if changed := l.lessons.Changes(); len(changed) > 0 { // another screen does not know what to put back
 		d.Lines = append(d.Lines, "The lesson ends with this screen, and has changed knobs of this run.")
 		d.Choices = append(d.Choices, pane.Choice{Key: "b", Label: "put back " + strings.Join(changed, ", ") + ", and leave it training", Action: l.detachAsBefore})
@@ -204,7 +208,7 @@ func (l *leaving) stopAllOf() tea.Cmd {
 // this screen. If there is no run that could go on, the process is stopped, as the shell expects.
 func (l *leaving) suspend() tea.Cmd {
 	switch {
-	case l.About.Remote: // this process does not run on that terminal
+	case l.About.Remote && len(l.lessons.Changes()) == 0: // this process does not run on that terminal
 		return l.leave()
 	case l.picking() || l.About.Replay || l.Ended() && l.fans.Unfinished() == 0:
 		return l.stopped
@@ -218,9 +222,10 @@ func (l *leaving) suspend() tea.Cmd {
 	return l.handOver()
 }
 
-// handOver is detach, or the question of what to do with the knobs that a lesson has set.
+// handOver is detach, or the question of what to do with the knobs that a lesson has set. Asked a second
+// time it is detach.
 func (l *leaving) handOver() tea.Cmd {
-	if l.Lab != nil && !l.Ended() && !l.Watching() && len(l.lessons.Changes()) > 0 {
+	if !l.asks() && l.Lab != nil && !l.Ended() && !l.Watching() && len(l.lessons.Changes()) > 0 {
 		return l.openQuit()
 	}
 	return l.detach()
@@ -238,5 +243,6 @@ func (l *leaving) detach() tea.Cmd {
 		l.Tell("a fork is being made: leave when it is")
 		return nil
 	}
+	l.lessons.Release()
 	return l.leave()
 }

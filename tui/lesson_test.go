@@ -443,7 +443,7 @@ func (s *screen) values() map[string]knob.Value { return s.fake.Snapshot().Knobs
 // A way out that asks nothing asks what to do with the knobs that a lesson has set.
 func TestALessonThatSetKnobsIsNotLeftSilently(t *testing.T) {
 	for name, leave := range map[string]func(*screen){
-		"ctrl+z": func(s *screen) { s.Update(tea.KeyMsg{Type: tea.KeyCtrlZ}) },
+		"ctrl+z": func(s *screen) { s.press("ctrl+z") },
 		"detach": func(s *screen) { s.typeLine("detach") },
 	} {
 		s := running(t, 160, 45, 24_000)
@@ -455,6 +455,32 @@ func TestALessonThatSetKnobsIsNotLeftSilently(t *testing.T) {
 			t.Errorf("%s leaves without a question", name)
 		}
 		s.contains(t, "put back")
+		s.press("ctrl+z")
+		if !s.quit {
+			t.Errorf("%s, and ctrl+z at the question: the screen stays", name)
+		}
+	}
+}
+
+// A person who leaves the run training leaves it to train, from another terminal too: it does not stay held.
+func TestALessonThatHoldsIsLeftTraining(t *testing.T) {
+	for name, remote := range map[string]bool{"here": false, "elsewhere": true} {
+		s := newScreen(t, 160, 45, func(o *Options) { o.About.Remote = remote })
+		s.fake.advance(24_000)
+		s.Update(started{lab: s.fake})
+		s.typeLine("lesson ratio")
+		s.lessons.Lesson.Steps = []presets.Step{{Say: "r", Hold: true, Set: []string{"ratio=0.875"}, Wait: &presets.Wait{For: "evaluated"}}}
+		s.lessons.Lesson.At = 0
+		s.press("enter")
+		s.press("ctrl+z")
+		if s.quit {
+			t.Errorf("%s: no question", name)
+		}
+		s.press("d")
+		sent := s.fake.commands
+		if last, is := sent[len(sent)-1].(event.Resume); !s.quit || !is || last.Of != "lesson ratio" {
+			t.Errorf("%s: left %v, the last command is %+v", name, s.quit, sent[len(sent)-1])
+		}
 	}
 }
 

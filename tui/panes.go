@@ -64,6 +64,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, func() bool { return m.charts.Inspecting() || m.ground.Shown() }, m.fans)
 	m.help = help.New(m, r.Theme, m.helpContents)
 	m.leaving = &leaving{Run: r, steering: m.steering, fans: m.fans, whatIf: m.whatIf, lessons: m.lessons, picking: func() bool { return m.picker != nil },
+		asks:    func() bool { return m.dialog != nil && m.dialog.Title == quitTitle },
 		stopped: func() tea.Msg { return m.pictures.Suspend() },
 		closeAll: func() {
 			m.help.Close()

@@ -52,7 +52,7 @@ var lineCommands = []lineCommand{
 	{"slower", "", "in a replay: half the speed"},
 	{"faster", "", "in a replay: twice the speed"},
 	{"esc", "", "leave a lesson, or a question without an answer"},
-	{"detach", "", "leave at once; the run goes on"},
+	{"detach", "", "leave; the run goes on"},
 	{"stop", "", "ask whether to leave the run training or to stop and save it"},
 	{"quit", "", "the same"},
 }

@@ -70,7 +70,7 @@ func (s *screen) press(keys ...string) {
 
 func keyMsg(name string) tea.KeyMsg {
 	for kind, n := range map[tea.KeyType]string{tea.KeyEnter: "enter", tea.KeyEsc: "esc", tea.KeyTab: "tab", tea.KeyShiftTab: "shift+tab", tea.KeyShiftLeft: "shift+left", tea.KeyShiftRight: "shift+right",
-		tea.KeyUp: "up", tea.KeyDown: "down", tea.KeyLeft: "left", tea.KeyRight: "right", tea.KeyCtrlC: "ctrl+c", tea.KeyBackspace: "backspace",
+		tea.KeyUp: "up", tea.KeyDown: "down", tea.KeyLeft: "left", tea.KeyRight: "right", tea.KeyCtrlC: "ctrl+c", tea.KeyCtrlZ: "ctrl+z", tea.KeyBackspace: "backspace",
 		tea.KeyPgDown: "pgdown", tea.KeyPgUp: "pgup", tea.KeySpace: " "} {
 		if n == name {
 			if kind == tea.KeySpace {

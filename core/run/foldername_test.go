@@ -3,6 +3,7 @@ package run
 import (
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,5 +36,24 @@ func TestEveryNameHasItsOwnFolder(t *testing.T) {
 		if folder := "0-" + name; folder != filepath.Base(folder) || strings.ContainsAny(folder, " \\:\x00\x1b\n") {
 			t.Fatalf("%q is written %q", b, name)
 		}
+	}
+}
+
+// A suffix is added to the folder's own name, also if it is named from within.
+func TestNamed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := os.MkdirAll(filepath.Join(dir, "checkpoints"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := Named("runs/a/"); got != "runs/a" {
+		t.Error(got)
+	}
+	t.Chdir(dir)
+	if got := filepath.Base(Named(".")); got != "run" {
+		t.Errorf(". is %s", got)
+	}
+	t.Chdir("checkpoints")
+	if got := filepath.Base(Named("..")); got != "run" {
+		t.Errorf(".. is %s", got)
 	}
 }

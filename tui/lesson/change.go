@@ -56,7 +56,7 @@ func (x *Lessons) PutBack() error {
 		}
 	}
 	l.order, l.before = nil, map[string]knob.Value{}
-	x.release()
+	x.Release()
 	return nil
 }
 
@@ -79,9 +79,9 @@ func (x *Lessons) hold() error {
 	return x.Lab.Send(event.Pause{By: x.Lesson.by(), Passing: true})
 }
 
-// release lets training go on.
-func (x *Lessons) release() {
-	if l := x.Lesson; l.holds && !x.Ended() {
+// Release lets training go on if a lesson holds it.
+func (x *Lessons) Release() {
+	if l := x.Lesson; l != nil && l.holds && !x.Ended() {
 		l.holds = false
 		x.Report(x.Lab.Send(event.Resume{By: l.by(), Of: l.by()}))
 	}

@@ -331,7 +331,7 @@ func (x *Lessons) Changes() []string {
 // leaveLesson ends a lesson, and asks what to do with the knobs that it has set.
 func (x *Lessons) leaveLesson() tea.Cmd {
 	end := func() tea.Cmd {
-		x.release()
+		x.Release()
 		l := x.Lesson
 		x.Lesson = nil
 		x.Report(x.look(""))                              // the layout is that of before

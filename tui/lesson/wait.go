@@ -44,7 +44,7 @@ type recording interface {
 func (x *Lessons) reach(p knob.Phase) error {
 	r, plays := x.Lab.(recording)
 	if !plays {
-		x.release()
+		x.Release()
 		return nil
 	}
 	if x.in(p) == 0 && !r.Reach(p) {

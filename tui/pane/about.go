@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/run"
 	"pgrlab/tui/history"
 	"pgrlab/tui/scenes"
 )
@@ -173,7 +174,7 @@ func ForkFolder(folder, name string) string {
 	if folder == "" || !filepath.IsLocal(name) || filepath.Base(name) != name {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(filepath.Clean(folder)), name)
+	return filepath.Join(filepath.Dir(run.Named(folder)), name)
 }
 
 // ErrReplay is the answer to every attempt to change a run that is over.

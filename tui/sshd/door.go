@@ -39,6 +39,8 @@ type guest struct {
 	net.Conn
 	door *door
 	once sync.Once
+
+	sessions int // that have begun and not ended; guarded by door.mu
 }
 
 // hangUp ends what is written to the guest, whose last words still arrive, and goes on reading. A
@@ -67,10 +69,21 @@ func (d *door) enter(conn net.Conn) *guest {
 
 // admitted ends the waiting of a connection that has a session.
 func (g *guest) admitted() {
-	g.once.Do(func() {
-		g.SetDeadline(time.Time{})
-		g.door.leave()
-	})
+	g.once.Do(g.door.leave)
+	g.door.mu.Lock()
+	defer g.door.mu.Unlock()
+	g.sessions++
+	g.SetDeadline(time.Time{})
+}
+
+// ended gives a connection whose last session has ended as long for the next as there was for the first:
+// those that stay without one are places that others lack.
+func (g *guest) ended() {
+	g.door.mu.Lock()
+	defer g.door.mu.Unlock()
+	if g.sessions--; g.sessions == 0 {
+		g.SetDeadline(g.door.now().Add(loginTime))
+	}
 }
 
 // Close closes the connection and ends its waiting, if it waits.

@@ -68,6 +68,13 @@ func TestThereIsTimeForTheFingerprint(t *testing.T) {
 	if g.admitted(); !h.until.IsZero() {
 		t.Error("so may a session")
 	}
+	g.admitted()
+	if g.ended(); !h.until.IsZero() {
+		t.Error("one of two sessions goes on")
+	}
+	if g.ended(); h.until.Sub(now) != 2*time.Minute {
+		t.Error("a connection without a session stays for ever")
+	}
 }
 
 // The number of connections that may wait for their login at a time is limited. Connections with a

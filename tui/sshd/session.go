@@ -91,6 +91,7 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 	cancel()
 	if begun {
 		<-ended
+		g.ended()
 	}
 	channel.Close()
 }

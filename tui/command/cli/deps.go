@@ -167,7 +167,7 @@ func (d Deps) TaskIn(dir, name string, e task.Environment) (task.Task, error) {
 	if file == "" {
 		return d.Task(name)
 	}
-	above := filepath.Dir(filepath.Clean(dir))
+	above := filepath.Dir(run.Named(dir))
 	for _, place := range []string{dir, above, filepath.Dir(above)} {
 		path := filepath.Join(place, file)
 		if _, err := os.Stat(path); err != nil {

@@ -116,7 +116,7 @@ func (r *request) make(name string, say func(string)) (made []string, err error)
 		return nil, cli.Usagef("fork %s: %s exists: choose another --out", name, out)
 	}
 	if out == "" {
-		out = fmt.Sprintf("%s-fork-%s", rundir.Beside(parent), strings.NewReplacer("/", "-", ":", "-").Replace(from.Position))
+		out = fmt.Sprintf("%s-fork-%s", run.Named(parent), strings.NewReplacer("/", "-", ":", "-").Replace(from.Position))
 	}
 	if r.pairs > 0 {
 		return r.all(config, from, out, say)

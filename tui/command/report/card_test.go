@@ -2,6 +2,8 @@ package report
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -81,6 +83,21 @@ func TestACardsCommandIsWhole(t *testing.T) {
 		}
 		if line := commandLine("runs/a", c, from, differences); !strings.Contains(line, of.with) || strings.Contains(line, of.without) {
 			t.Errorf("%s: %s", name, line)
+		}
+	}
+}
+
+// Only a folder with a card of this program is one whose files may go.
+func TestWhichFoldersACardReplaces(t *testing.T) {
+	for card, want := range map[string]struct{ replaces, refused bool }{"": {}, "# mine\n": {refused: true}, "# a\n\n" + ours + "\n": {replaces: true}} {
+		dir := t.TempDir()
+		if card != "" {
+			if err := os.WriteFile(filepath.Join(dir, hubCard), []byte(card), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if replaces, err := replaceable(dir); replaces != want.replaces || (err != nil) != want.refused {
+			t.Errorf("%q: replaces %v, %v", card, replaces, err)
 		}
 	}
 }

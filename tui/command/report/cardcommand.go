@@ -40,8 +40,8 @@ func commandLine(dir string, c config.Config, from presets.Choice, differences [
 	differs := map[string]bool{}
 	for _, d := range differences {
 		differs[d.Key] = true
-		if c.Dreams() && slices.Contains([]string{"steps", "agent.learner"}, d.Key) {
-			continue // no flag of dream, which sets them
+		if c.Dreams() && slices.Contains([]string{"steps", "agent.learner", "knobs.tv", "environment.action_repeat"}, d.Key) {
+			continue // no flag of dream, which sets them or takes them from the run
 		}
 		value := strings.Trim(d.To, "'")
 		name, isKnob := strings.CutPrefix(d.Key, "knobs.")

@@ -79,7 +79,8 @@ func (h *hubRequest) write(d cli.Deps, p *page, stderr io.Writer) error {
 		return p.hubCard(w, last, p.Members[member].Seed, policies[hubPolicy+endingONNX] != nil)
 	}
 	dir := cmp.Or(h.out, rundir.Name(p.Dir)+"-hub")
-	if err := replaceable(dir); err != nil {
+	replaces, err := replaceable(dir)
+	if err != nil {
 		return err
 	}
 	if err := cli.MakeFolder(dir, "the files of a model"); err != nil {
@@ -87,7 +88,10 @@ func (h *hubRequest) write(d cli.Deps, p *page, stderr io.Writer) error {
 	}
 	for _, name := range []string{run.ConfigName, hubResults, hubPolicy + endingONNX, hubPolicy + endingWeights, hubCard} {
 		path, write := filepath.Join(dir, name), files[name]
-		if write == nil { // another card may have left one there
+		if write == nil && !replaces {
+			continue
+		}
+		if write == nil { // the card that is replaced may have left one
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
@@ -126,16 +130,16 @@ func (h *hubRequest) policies(d cli.Deps, p *page, member int, stderr io.Writer)
 	return all
 }
 
-// replaceable returns an error if a folder has a card that was not written here.
-func replaceable(dir string) error {
+// replaceable says whether a folder has a card that was written here. One that was not is an error.
+func replaceable(dir string) (replaces bool, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, hubCard))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && strings.Contains(string(text), ours) {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
 	}
-	if err != nil {
-		return err
+	if err != nil || strings.Contains(string(text), ours) {
+		return err == nil, err
 	}
-	return cli.Usagef("write %s: it has a %s that is no card of pgrlab: choose another folder", dir, hubCard)
+	return false, cli.Usagef("write %s: it has a %s that is no card of pgrlab: choose another folder", dir, hubCard)
 }
 
 // evaluation is an evaluation as huggingface_sb3 writes it into results.json.

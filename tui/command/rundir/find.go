@@ -103,14 +103,6 @@ func Absolute(dir string) string {
 	return strings.TrimRight(dir, "/")
 }
 
-// Beside is a path of the folder to which a suffix can be added: its last part is the folder's own name.
-func Beside(dir string) string {
-	if dir = filepath.Clean(dir); filepath.Base(dir) == "." || filepath.Base(dir) == ".." {
-		return Absolute(dir)
-	}
-	return dir
-}
-
 // Free is dir, with a number appended if dir exists already.
 func Free(dir string) string {
 	name := dir

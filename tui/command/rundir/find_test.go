@@ -118,22 +118,3 @@ func TestAFolderWithoutAConfiguration(t *testing.T) {
 		}
 	}
 }
-
-// A suffix is added to the folder's own name, also if it is named from within.
-func TestBeside(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	if err := os.MkdirAll(filepath.Join(dir, "checkpoints"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if got := Beside("runs/a/"); got != "runs/a" {
-		t.Error(got)
-	}
-	t.Chdir(dir)
-	if got := filepath.Base(Beside(".")); got != "run" {
-		t.Errorf(". is %s", got)
-	}
-	t.Chdir("checkpoints")
-	if got := filepath.Base(Beside("..")); got != "run" {
-		t.Errorf(".. is %s", got)
-	}
-}

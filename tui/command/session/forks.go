@@ -138,7 +138,7 @@ func (s *session) children(p pane.ForkPlan) (made event.Forked, err error) {
 	}
 	config := s.config
 	config.Steps, config.Evaluation.Every = from.Step+p.Steps, p.Every
-	prefix := fmt.Sprintf("%s-fork-%d", rundir.Beside(s.folder.Dir()), from.Step)
+	prefix := fmt.Sprintf("%s-fork-%d", run.Named(s.folder.Dir()), from.Step)
 	return forks.Make(config, from, p.Set, p.Each, prefix, func(string) {}) // the parent is this run, whose folder can be written to
 }
 
@@ -161,7 +161,7 @@ func (s *session) confirmation(p pane.ForkPlan) (made event.Forked, err error) {
 	if err != nil {
 		return made, err
 	}
-	name := rundir.Beside(s.folder.Dir()) + "-schedule"
+	name := run.Named(s.folder.Dir()) + "-schedule"
 	preset := name + ".toml"
 	for n := 2; rundir.Exists(preset); n++ { // an earlier confirmation made it
 		preset = fmt.Sprintf("%s-%d.toml", name, n)
@@ -174,7 +174,7 @@ func (s *session) confirmation(p pane.ForkPlan) (made event.Forked, err error) {
 		return made, fmt.Errorf("write preset: %w", err)
 	}
 	made = event.Forked{Schedule: changed.Schedule, Steps: s.config.Steps, Every: s.config.Evaluation.Every}
-	for _, f := range forks.Deal(s.config, p.Each, rundir.Beside(s.folder.Dir()), forks.OfSchedules) {
+	for _, f := range forks.Deal(s.config, p.Each, run.Named(s.folder.Dir()), forks.OfSchedules) {
 		config := s.config
 		if f.Changed {
 			config = changed

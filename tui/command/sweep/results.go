@@ -62,9 +62,10 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 		if slices.ContainsFunc(standing, func(r *report.Run) bool { return r.Failed != "" }) {
 			diverged++
 		}
-		if r, err := results.LoadRun(f.grid.Run(j)); err != nil || !r.Diverged {
-			f.standing = append(f.standing, standing...) // else its own folder is reported
+		if r, err := results.LoadRun(f.grid.Run(j)); err == nil && r.Diverged { // its own folder says which seeds did
+			standing = slices.DeleteFunc(standing, func(r *report.Run) bool { return r.Failed != "" })
 		}
+		f.standing = append(f.standing, standing...)
 	}
 	f.grid.NeedOnly(func(j sweep.Job) bool { return !left[j.Index] })
 	switch {

@@ -69,8 +69,8 @@ func (p *Pane) Title(w int) (title, note string) {
 // Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding {
 	return []pane.Binding{
-		{Name: "dream-next", Keys: []string{"right", "l", "down", "j"}, Label: "right l", Hint: "left right", Does: "less, more F", Help: "the row with the next lower F", Action: func() tea.Cmd { return p.move(1) }},
-		{Name: "dream-previous", Keys: []string{"left", "h", "up", "k"}, Label: "left h", Help: "the row with the next higher F", Action: func() tea.Cmd { return p.move(-1) }},
+		{Name: "dream-next", Keys: []string{"right", "l", "down", "j"}, Label: "right l", Hint: "left right", Does: "next, previous row", Help: "the next row in their order", Action: func() tea.Cmd { return p.move(1) }},
+		{Name: "dream-previous", Keys: []string{"left", "h", "up", "k"}, Label: "left h", Help: "the row before it", Action: func() tea.Cmd { return p.move(-1) }},
 		{Name: "dream-lie", Keys: []string{"x", "enter"}, Label: "x enter", Hint: "x", Does: "next lie", Help: "the next row that is more wrong than a guess", Action: p.nextLie},
 	}
 }
