@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,5 +65,40 @@ func TestATaskWithoutOptionsRefusesThem(t *testing.T) {
 		if _, err := world.Played(e); err == nil || !strings.Contains(err.Error(), "world") {
 			t.Errorf("%+v: error %v", e, err)
 		}
+	}
+}
+
+// forgetful is the error of an environment that cannot take up a saved episode.
+type forgetful struct{ brokenPhysics }
+
+func (forgetful) NotRepeated() bool { return true }
+
+// An evaluation whose episodes had been saved and cannot be repeated is made again, whole.
+func TestAnEvaluationIsMadeAgain(t *testing.T) {
+	evaluated := func(breaks bool) (lines []string) {
+		w := newWorld()
+		steps := 0
+		w.on("evaluation step", func() {
+			delete(w.fail, "evaluation step")
+			if steps++; breaks && steps == 2 {
+				w.fail["evaluation step"] = fmt.Errorf("step world: %w", forgetful{})
+			}
+		})
+		folder := &memoryFolder{}
+		if err := w.lab(t, w.config(), folder).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if again := count(w.log, "evaluate episodes 1") == 2; again != breaks {
+			t.Errorf("made again: %v, want %v", again, breaks)
+		}
+		for _, l := range strings.Split(folder.canonical(t), "\n") {
+			if strings.HasPrefix(l, `{"type":"evaluated"`) {
+				lines = append(lines, l)
+			}
+		}
+		return lines
+	}
+	if got, want := evaluated(true), evaluated(false); !slices.Equal(got, want) || len(want) < 2 {
+		t.Errorf("evaluated\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

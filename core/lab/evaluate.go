@@ -45,7 +45,7 @@ func (x *experiment) evaluate() phase {
 			return nil
 		},
 		slice: func(done int) (n int, complete bool, err error) {
-			n, over, err := x.evaluateSlice(x.total - done)
+			n, over, err := x.evaluateSlice(done)
 			return n, over || done+n >= x.total, err
 		},
 		end: func() error {
@@ -69,13 +69,17 @@ func (x *experiment) evaluationNumber() uint64 {
 	return uint64(number)
 }
 
-// evaluateSlice makes a slice of lockstep steps with every member; over says that all episodes
-// have ended.
-func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
+// evaluateSlice makes a slice of lockstep steps with every member, after done ones; over says that all
+// episodes have ended. Episodes that had been saved and cannot be repeated begin again.
+func (x *experiment) evaluateSlice(done int) (n int, over bool, err error) {
 	defer x.meter.Measure(knob.Evaluate, &n)()
-	over, n = true, min(x.evaluationSlice(), left)
+	over, n = true, min(x.evaluationSlice(), x.total-done)
 	for _, m := range x.members {
 		ended, err := m.Trial.Step(n)
+		if errors.Is(err, source.ErrNotRepeated) {
+			x.total = done + n + x.task.EpisodeSteps
+			ended, err = false, m.Trial.Start(x.at(), x.evaluationNumber())
+		}
 		if err := x.orNone(err); err != nil {
 			return 0, false, err
 		}

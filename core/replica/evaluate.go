@@ -20,7 +20,6 @@ type evaluation struct {
 	rewards      []float64
 	ended        []bool
 	returns      []float64
-	restored     bool // it began before the checkpoint that was loaded
 
 	// For the critics' bias, if the run makes analyses.
 	q          []float32 // value of the first states
@@ -95,7 +94,8 @@ func (o *Trial) open(number uint64, tv string) error {
 	return o.judge.Begin(number, tv, t.obs)
 }
 
-// Step makes up to n lockstep steps of the episodes; over says that all episodes have ended.
+// Step makes up to n lockstep steps of the episodes; over says that all episodes have ended. After
+// source.ErrNotRepeated, they have to be begun again: what they had returned up to a checkpoint is no return.
 func (o *Trial) Step(n int) (over bool, err error) {
 	t := o.now
 	for ; n > 0 && !t.over(); n-- {
@@ -115,9 +115,6 @@ func (o *Trial) step(t *evaluation) error {
 	was := slices.Clone(t.ended)
 	if err := o.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil {
 		return err
-	}
-	if t.restored && o.judge.Lost {
-		return source.ErrEnvironment // what the episodes had returned up to the checkpoint is no return
 	}
 	for i, reward := range t.rewards {
 		if !was[i] {

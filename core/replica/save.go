@@ -273,7 +273,7 @@ func (o *Trial) restore(s *savedEvaluation) error {
 	copy(t.discounted, s.Discounted)
 	copy(t.acting.State, s.State)
 	t.acting.Step = s.Step
-	t.q, t.weight, t.restored = s.Q, s.Weight, true
+	t.q, t.weight = s.Q, s.Weight
 	o.now = t
 	return o.judge.RestoreSeen(s.Seen)
 }

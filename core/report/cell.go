@@ -211,7 +211,9 @@ func (c *Cell) put(s Seed) (said string) {
 func (s Seed) cutOff() bool { return s.Run.Failed != "" && !s.failure().Diverged }
 
 // concluded says whether a seed is done, or diverged by itself.
-func (s Seed) concluded() bool { return s.Run.Done && !s.Run.Stopped() || s.Run.Failed != "" && s.failure().Diverged }
+func (s Seed) concluded() bool {
+	return s.Run.Done && !s.Run.Stopped() || s.Run.Failed != "" && s.failure().Diverged
+}
 
 // same says whether a value of one run is that of another, as exactly as both are known.
 func (s Seed) same(other Seed, v, w float64) bool {

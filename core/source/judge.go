@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -11,9 +12,8 @@ import (
 
 // Judge are the environments in which a policy is evaluated, one for each episode, in lockstep.
 type Judge struct {
-	Config      // Copies is the number of episodes
-	Stack  int  // frames of an observation
-	Lost   bool // an episode of the present evaluation was lost
+	Config     // Copies is the number of episodes
+	Stack  int // frames of an observation
 	host   Host
 	env    task.VecEnv
 
@@ -93,7 +93,6 @@ func NewStacks(n, depth int) [][][]byte {
 
 // Begin begins the episodes of evaluation number: the same starts in all runs.
 func (j *Judge) Begin(number uint64, tv string, obs []float32) error {
-	j.Lost = false
 	if j.televise != nil && tv != "" {
 		if err := j.televise(tv); err != nil {
 			return err
@@ -105,13 +104,20 @@ func (j *Judge) Begin(number uint64, tv string, obs []float32) error {
 	return j.see(j.fill)
 }
 
-// Step makes a step of all episodes; one that is over stays as it is.
+// ErrNotRepeated says that an episode that had been saved cannot be taken up again.
+var ErrNotRepeated = errors.New("a saved episode cannot be repeated")
+
+// Step makes a step of all episodes; one that is over stays as it is. After ErrNotRepeated, which the host
+// was told, all have to begin again.
 func (j *Judge) Step(actions, obs []float32, rewards []float64, ended []bool) error {
 	if err := j.env.Step(actions, obs, rewards, ended); err != nil {
 		if !tolerates(j.host, err) {
 			return j.replace(err)
 		}
-		j.Lost = true
+		var saved interface{ NotRepeated() bool }
+		if errors.As(err, &saved) && saved.NotRepeated() {
+			return ErrNotRepeated
+		}
 	}
 	return j.see(j.push)
 }

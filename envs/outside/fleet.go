@@ -8,12 +8,18 @@ import (
 )
 
 // Lost is an error that ends an episode and nothing else.
-type Lost struct{ text string }
+type Lost struct {
+	text  string
+	saved bool // what was lost is an episode that had been saved
+}
 
 func (l *Lost) Error() string { return l.text }
 
 // EpisodeLost says that the next episode begins as if nothing had happened.
 func (l *Lost) EpisodeLost() bool { return true }
+
+// NotRepeated says that the episode was lost because it had been saved and cannot be taken up again.
+func (l *Lost) NotRepeated() bool { return l.saved }
 
 // rider is one copy of the environment, in a place of a process.
 type rider struct {
@@ -225,7 +231,7 @@ func (b *batch) stepOnce(actions []float32, rewards []float64) (err error) {
 		}
 		if text != "" {
 			r.Truncated = true
-			err = cmp.Or(err, error(&Lost{fmt.Sprintf("step %d: %s", r.Steps+1, text)}))
+			err = cmp.Or(err, error(&Lost{text: fmt.Sprintf("step %d: %s", r.Steps+1, text)}))
 			continue
 		}
 		rewards[i] += b.rewards[k]

@@ -154,7 +154,7 @@ func (o output) Read(b []byte) (n int, err error) {
 }
 
 // errGone says that a program has failed before, which was reported then.
-var errGone = &Lost{"the program has ended"}
+var errGone = &Lost{text: "the program has ended"}
 
 // exchange sends the request in the wire and returns the body of the reply, which is valid until the next request: the
 // caller holds mu. A refusal that is not fatal leaves the program as it is; after any other error it is ended.

@@ -106,10 +106,15 @@ func (f *fleet) resume(r *rider) error {
 	}
 	for i, want := range from.Episode.Obs {
 		if got := obs[i]; math.Float32bits(got) != math.Float32bits(want) {
-			return &Lost{fmt.Sprintf("its state could not be repeated: after %d steps with the same actions %s is %v and was %v: the run is not repeated exactly", from.Episode.Steps, p.spec.name(i), got, want)}
+			return notRepeated(fmt.Sprintf("its state could not be repeated: after %d steps with the same actions %s is %v and was %v", from.Episode.Steps, p.spec.name(i), got, want))
 		}
 	}
 	return nil
+}
+
+// notRepeated is the loss of a saved episode.
+func notRepeated(why string) error {
+	return &Lost{text: why + "", saved: true}
 }
 
 // reload gives the program the state that it saved. It has to have begun an episode before.
@@ -121,7 +126,7 @@ func (f *fleet) reload(p *process, r *rider, from *saved) error {
 	err := p.load(r.seat.copy, from.State)
 	var said *refusal
 	if errors.As(err, &said) && !said.Fatal {
-		return &Lost{fmt.Sprintf("the program cannot load what it saved: %s: the run is not repeated exactly", said.Text)}
+		return notRepeated(fmt.Sprintf("the program cannot load what it saved: %s", said.Text))
 	}
 	return err
 }
@@ -144,7 +149,7 @@ func (f *fleet) replay(p *process, r *rider, e episode) ([]float32, error) {
 				return nil, err
 			}
 			if steps++; flags[0] != 0 {
-				return nil, &Lost{fmt.Sprintf("its state could not be repeated: with the same actions it ends after %d of %d steps: the run is not repeated exactly", steps, e.Steps)}
+				return nil, notRepeated(fmt.Sprintf("its state could not be repeated: with the same actions it ends after %d of %d steps", steps, e.Steps))
 			}
 		}
 	}
