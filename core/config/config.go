@@ -307,7 +307,7 @@ func (c *Config) CanMeet(name string) error {
 func (c *Config) Offered(k knob.Knob) knob.Knob {
 	if k.Name == "relevance" {
 		k.Choices = slices.DeleteFunc(slices.Clone(k.Choices), func(name string) bool { return c.CanMeet(name) != nil })
-		k.Choices = append(k.Choices, c.FormulaNames()...)
+		k.Choices = append(k.Choices, slices.DeleteFunc(c.FormulaNames(), func(name string) bool { return c.CanMeet(c.Written("relevance", name)) != nil })...)
 	}
 	return k
 }

@@ -183,16 +183,18 @@ func column(name string, width int, values ...float32) array {
 // In a file of several episodes with one observation more than rows, that one follows the last row: the last row
 // of every other episode has no successor of its own.
 func TestOneObservationMoreThanRows(t *testing.T) {
-	ends, cuts := column("terminals", 1, 0, 0, 0, 0), column("timeouts", 1, 0, 1, 0, 0)
-	d, err := assemble("", []part{{
-		obs: []array{column("observations", 1, 1, 2, 9, 10, 11)}, act: []array{column("actions", 1, 0, 0, 0, 0)},
-		rewards: column("rewards", 1, 0, 0, 0, 0), ends: &ends, cuts: &cuts,
-	}}, Options{Limit: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []float32{1, 0, 0, 2, 0, 9, 0, 0, 10, 0, 10, 0, 0, 11, 0}; !equal(d.Rows, want) || d.Dropped.Cuts != 1 {
-		t.Errorf("rows %v, dropped %+v", d.Rows, d.Dropped)
+	for _, last := range []struct{ end, cut float32 }{{0, 0}, {1, 0}, {0, 1}} {
+		ends, cuts := column("terminals", 1, 0, 0, 0, last.end), column("timeouts", 1, 0, 1, 0, last.cut)
+		d, err := assemble("", []part{{
+			obs: []array{column("observations", 1, 1, 2, 9, 10, 11)}, act: []array{column("actions", 1, 0, 0, 0, 0)},
+			rewards: column("rewards", 1, 0, 0, 0, 0), ends: &ends, cuts: &cuts,
+		}}, Options{Limit: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []float32{1, 0, 0, 2, 0, 9, 0, 0, 10, 0, 10, 0, 0, 11, last.end}; !equal(d.Rows, want) || d.Dropped.Cuts != 1 || d.Dropped.Ends != 0 {
+			t.Errorf("%+v: rows %v, dropped %+v", last, d.Rows, d.Dropped)
+		}
 	}
 }
 

@@ -243,10 +243,11 @@ func (d *Dataset) drop(p *part, row func(int) []float32, cut []bool, o Options) 
 	for i := range n {
 		r := row(i)
 		ended := r[d.width()-1] != 0
+		own := own || more && i == n-1
 		switch {
 		case !own && ended && (!o.KeepEnds || cut[i] || i == n-1):
 			d.Dropped.Ends++
-		case !own && (cut[i] || i == n-1 && !more):
+		case !own && (cut[i] || i == n-1):
 			d.Dropped.Cuts++
 		case !finite(r):
 			d.Dropped.NotFinite++

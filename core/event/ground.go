@@ -40,12 +40,12 @@ type Grounded struct {
 	Number     int         `json:"number"`          // of the question, from 1
 	At         int         `json:"at"`              // the env step at which it was asked, of the present policy; training goes on until the answer
 	Word       string      `json:"word"`            // FALL, ROUGH, SLIP, FIRM, or "cannot say"
-	Return     run.Float   `json:"return"`          // of the present policy, mean over the starts of the last evaluation
+	Return     run.Float   `json:"return"`          // of the present policy, mean over starts of the last evaluation, the first 16 at most
 	Returns    []run.Float `json:"returns"`         // the same, one for each start
 	Neighbours []run.Float `json:"neighbours"`      // after a single update each, from the starts in turn
 	Usual      run.Float   `json:"usual"`           // mean over the starts of the neighbours' medians
 	Level      *run.Float  `json:"level,omitempty"` // median of the last four evaluations; missing if there were fewer
-	Last       *run.Float  `json:"last,omitempty"`  // of the last evaluation; missing if there was none
+	Last       *run.Float  `json:"last,omitempty"`  // of the last evaluation, mean over these starts; missing if there was none
 	Least      *run.Float  `json:"least,omitempty"` // the least of all evaluations; missing if there was none
 	More       int         `json:"more"`            // neighbours that return more than the present policy from their start
 	Count      int         `json:"count"`           // neighbours that the word speaks of

@@ -133,6 +133,9 @@ func TestRolloutsBeginWhereFIsHigh(t *testing.T) {
 			t.Errorf("rollout %d begins at F = %v, said %v, the least is %v", i, score, asked[i], top)
 		}
 	}
+	if starts := e.StartScores(knobs, 4, 20); !slices.Equal(starts, asked) {
+		t.Errorf("rollouts of one step begin at F = %v, said %v", asked, starts)
+	}
 	if other := e.PromptScores(knobs, 5, 20); slices.Equal(other, asked) {
 		t.Error("every generation begins in the same states")
 	}

@@ -282,6 +282,19 @@ func (e *Ensemble) PromptScores(knobs GenKnobs, occasion uint64, n int) []float3
 	return out
 }
 
+// StartScores returns F of the transitions in whose states the first n rollouts of a generation begin, also
+// where it is not known of which rollout a row is; nil without scores.
+func (e *Ensemble) StartScores(knobs GenKnobs, occasion uint64, n int) []float32 {
+	if e.ranked == nil {
+		return nil
+	}
+	g, out := e.begun(knobs, occasion, e.stream), make([]float32, n)
+	for i := range out {
+		out[i] = e.scores[e.start(g, i)]
+	}
+	return out
+}
+
 // rolloutOf is the rollout of row i where none ends early: rows are made piece by piece, and within a piece step
 // by step.
 func (e *Ensemble) rolloutOf(k GenKnobs, i int) int {

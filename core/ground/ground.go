@@ -70,7 +70,7 @@ type Reading struct {
 	Usual  float64 // mean over the starts of the neighbours' medians
 	Level  float64 // NaN: unknown
 	Return float64 // of the present policy, mean over the starts
-	Last   float64 // of the last evaluation; NaN: there is none
+	Last   float64 // of the last evaluation, mean over these starts; NaN: there is none
 	Least  float64 // of all evaluations; NaN: there is none
 	More   int     // neighbours that return more than the present policy does from their start
 	// Count of the neighbours Of return under half of what is usual, or, in a fall, under half the
@@ -88,8 +88,9 @@ func Read(e Evidence) Reading {
 		Level: e.level(), Last: math.NaN(), Least: math.NaN(),
 	}
 	for _, returns := range e.Evaluations {
-		if r.Last = stat.Mean(returns, nil); !(r.Last >= r.Least) {
-			r.Least = r.Last
+		r.Last = stat.Mean(returns[:min(len(returns), len(e.Present))], nil) // from the same starts
+		if all := stat.Mean(returns, nil); !(all >= r.Least) {
+			r.Least = all
 		}
 	}
 	low := 0 // under half of what is usual

@@ -3,6 +3,7 @@ package ground
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,11 @@ func TestStartsThatDiffer(t *testing.T) {
 	if r := Read(e); r.Word != Firm || r.Usual != 180 || r.Count != 0 || r.More != 0 {
 		t.Errorf("%+v", r)
 	}
+	e.Evaluations[4] = append(slices.Clone(present), make([]float64, 20)...) // from more starts than are used here
+	if r := Read(e); r.Word != Firm || r.Last != 180 {
+		t.Errorf("beside other starts: %+v", r)
+	}
+	e.Evaluations[4] = present
 	for i := range e.Neighbours {
 		e.Neighbours[i] = 0
 	}

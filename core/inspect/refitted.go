@@ -123,7 +123,10 @@ func (o *Offline) judgeAt(gen Fitter, omega float64) (*RefitGeneration, error) {
 			if err != nil {
 				return err
 			}
-			if out.Asked = quantiles(wanted); achieved != nil {
+			if wanted != nil {
+				out.Asked = quantiles(wanted)
+			}
+			if achieved != nil {
 				out.Achieved = quantiles(achieved)
 			}
 			if wanted != nil && achieved != nil {

@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/analysis"
 	"pgrlab/core/event"
+	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -121,7 +122,11 @@ func Relevances(v View) (*event.RefitF, error) {
 	}
 	var asked []float32
 	if v.Prompts.tell(s.Of) {
-		asked = v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, min(SampleRows, v.Syn.Len()))
+		n := min(SampleRows, v.Syn.Len())
+		asked = v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, n)
+		if begins, does := v.Gen.(starter); does && asked == nil { // the distribution does not need to know of which row each is
+			asked = begins.StartScores(v.Prompts.Knobs, v.Prompts.Occasion, n)
+		}
 	}
 	edges := analysis.BodyEdges(bins, s.F, achieved, asked)
 	out := &event.RefitF{Of: s.Of, At: s.At, Real: histogram(s.F, edges)}
@@ -132,6 +137,11 @@ func Relevances(v View) (*event.RefitF, error) {
 		out.Achieved = histogram(achieved, edges)
 	}
 	return out, nil
+}
+
+// starter is a generator whose rows follow in rollouts from where F is known.
+type starter interface {
+	StartScores(knobs generative.GenKnobs, occasion uint64, n int) []float32
 }
 
 func histogram(values []float32, edges []float64) *event.Histogram {

@@ -90,6 +90,10 @@ func TestEstimatesOfLearnersWithoutThem(t *testing.T) {
 			t.Errorf("%s is accepted", name)
 		}
 	}
+	c.Formulas = map[string]config.Formula{"of-critics": {Formula: "rank(td) + reward"}, "of-rows": {Formula: "reward + curiosity"}}
+	if all := c.Offered(knob.Knob{Name: "relevance"}).Choices; !slices.Equal(all, []string{"of-rows"}) {
+		t.Errorf("offered are %q", all)
+	}
 }
 
 // A dream has no policy that a generator of rollouts could follow, and a what-if has no pinned data.

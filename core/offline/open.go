@@ -18,6 +18,7 @@ import (
 // loop.
 type opened struct {
 	config  config.Config
+	task    task.Task // as the run plays it
 	parts   replica.Parts
 	members []*replica.Replica
 	loop    *checkpoint.Loop
@@ -34,7 +35,7 @@ func (s Run) open(task task.Task, dev device.Device) (*opened, error) {
 	if err != nil {
 		return failed(err)
 	}
-	o := &opened{config: s.Config}
+	o := &opened{config: s.Config, task: task}
 	if o.parts, err = replica.NewParts(&o.config, task, dev); err != nil {
 		return failed(err)
 	}

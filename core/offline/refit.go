@@ -107,7 +107,7 @@ func (s Run) offline(ctx context.Context, task task.Task, dev device.Device, r R
 	}
 	o := &offline{run: l, m: l.members[0]}
 	if c.Knobs, err = r.knobs(l.loop.Loop.Settings); err == nil {
-		o.parts, err = replica.NewParts(&c, task, dev)
+		o.parts, err = replica.NewParts(&c, l.task, dev)
 	}
 	if err == nil {
 		r.Knobs = c.Knobs

@@ -46,9 +46,6 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 	if err := fixed.CheckWhatIf(); err != nil {
 		return failed(err)
 	}
-	if task, err = task.Played(s.Config.Played()); err != nil {
-		return failed(err)
-	}
 	l, err := s.open(task, dev)
 	if err != nil {
 		return nil, 0, err
@@ -59,7 +56,7 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 	if err := fixed.CheckWhatIf(); err != nil {
 		return failed(err)
 	}
-	w := &whatIf{opened: l, run: &c.Settings, m: l.members[0], task: task, dev: dev, made: s.Config, knobs: c.Settings, fitted: lastFitHolds(l)}
+	w := &whatIf{opened: l, run: &c.Settings, m: l.members[0], task: l.task, dev: dev, made: s.Config, knobs: c.Settings, fitted: lastFitHolds(l)}
 	if r.Other != nil {
 		w.made.Generator, w.fitted = r.Other.Generator, false
 		if w.knobs, err = r.Other.knobs(c.Settings); err != nil {

@@ -72,6 +72,8 @@ func (c ICMConfig) Validate() error {
 		return fmt.Errorf("curiosity: lr is %g and momentum %g, want a positive rate and a momentum in (0,1]", c.LR, c.Momentum)
 	case !(c.NoiseShare >= 0 && c.NoiseShare <= 1) || !(c.NoiseStd >= 0) || math.IsInf(c.NoiseStd, 0):
 		return fmt.Errorf("curiosity: noise_share is %g and noise_std %g, want a share from 0 to 1 and a number of at least 0", c.NoiseShare, c.NoiseStd)
+	case c.NoiseShare > 0 && c.NoiseStd == 0:
+		return fmt.Errorf("curiosity: noise_share is %g, but noise_std is 0, which is no noise: want a size, as 0.2, or noise_share 0", c.NoiseShare)
 	case c.On != "" && c.On != OnObservations && c.On != OnFrames && c.On != OnLatents:
 		return fmt.Errorf("curiosity: on is %q, want %q, %q or %q", c.On, OnObservations, OnFrames, OnLatents)
 	case (c.On == OnFrames || c.On == OnObservations) && !(c.ForwardShare > 0 && c.ForwardShare < 1):

@@ -11,7 +11,10 @@ import (
 func TestNoisedBatches(t *testing.T) {
 	// The observations have deviations 1, 2 and 3.
 	c := smallICM()
-	c.Batch, c.NoiseShare, c.NoiseStd = 2000, 0.2, 0.3
+	if c.NoiseShare = 0.2; c.Validate() == nil {
+		t.Error("noise without a size is accepted")
+	}
+	c.Batch, c.NoiseStd = 2000, 0.3
 	m := newICM(t, c)
 	clean := func() (obs, act, next []float32) {
 		fillBatch(m.Batch(), 1)

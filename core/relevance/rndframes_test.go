@@ -239,7 +239,7 @@ func TestFunctionsOfFrames(t *testing.T) {
 	latents, deep := smallFrameRND(), DefaultCount()
 	latents.On, deep.Depth = OnLatents, 5
 	curious, noised, all := smallFrameICM(), smallFrameICM(), smallFrameICM()
-	noised.NoiseShare, all.ForwardShare = 0.2, 1
+	noised.NoiseShare, noised.NoiseStd, all.ForwardShare = 0.2, 0.2, 1
 	for _, c := range []struct {
 		name   string
 		config Config

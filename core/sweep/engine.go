@@ -241,10 +241,10 @@ func (e *Engine) Again() {
 // last is the number of the last attempt at a job that has ended; 0: none has.
 func (e *Engine) last(j Job) int {
 	all := e.Grid.attempts(j)
-	switch {
-	case len(all) == 0:
+	if len(all) == 0 {
 		return 0
-	case e.Grid.IsHeld(j):
+	}
+	if _, ended := e.Grid.LastEnding(j); !ended {
 		return all[0] - 1
 	}
 	return all[0]

@@ -454,4 +454,11 @@ func TestAJobThatWasStoppedElsewhereStays(t *testing.T) {
 	if err := <-ended; err == nil || e.States()[0] != Stopped || tries(t, e.Grid, e.Grid.Jobs[0]) != 0 {
 		t.Errorf("state %v, %d tries, %v: %s", e.States()[0], tries(t, e.Grid, e.Grid.Jobs[0]), err, said())
 	}
+	j := e.Grid.Jobs[0] // a sweep that was started since has gone on with it
+	if err := replaceJSON(e.Grid.folder, filepath.Join(j.Name(), resultName), Result{Job: j, Attempts: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.verdict(t.Context()); err != nil {
+		t.Errorf("all jobs are done: %v", err)
+	}
 }

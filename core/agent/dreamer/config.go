@@ -78,6 +78,9 @@ func (s Settings) Validate() error {
 	if !(s.NoiseShare >= 0 && s.NoiseShare <= 1) || !(s.NoiseStd >= 0) || math.IsInf(s.NoiseStd, 0) {
 		return fmt.Errorf("agent.dreamer: noise_share is %g and noise_std %g, want a share from 0 to 1 and a number of at least 0", s.NoiseShare, s.NoiseStd)
 	}
+	if s.NoiseShare > 0 && s.NoiseStd == 0 {
+		return fmt.Errorf("agent.dreamer: noise_share is %g, but noise_std is 0, which is no noise: want a size, as 0.2, or noise_share 0", s.NoiseShare)
+	}
 	if s.Deter%s.Blocks != 0 {
 		return fmt.Errorf("agent.dreamer.deter is %d, want a multiple of %d", s.Deter, s.Blocks)
 	}

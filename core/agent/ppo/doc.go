@@ -38,7 +38,7 @@
 //
 // Prioritized generative replay on PPO is a reconstruction: Wang et al. (ICLR 2025) describe it
 // in a few sentences of an appendix on mazes, and released none of it. D_real is remade before
-// each refit from the transitions of the last Settings.Window iterations, as rows [z, a, r, z′],
+// each refit from the transitions of the last Settings.Window iterations, as rows [z, a, r, z′, d],
 // where z is the trunk's output for s at that time, so that D_real never mixes two trunks. Of the
 // transitions with a reward that have left the window, Settings.KeepRewarded stay. G sees these
 // rows; F sees them too, or the original observations.
