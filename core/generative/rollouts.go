@@ -275,11 +275,7 @@ func (e *Ensemble) PromptScores(knobs GenKnobs, occasion uint64, n int) []float3
 	if e.ranked == nil || e.rolled.Dropped > 0 || e.rolled.Ended > 0 && knobs.rollout() > 1 {
 		return nil
 	}
-	g, out := e.begun(knobs, occasion, e.stream), make([]float32, n)
-	for i := range out {
-		out[i] = e.scores[e.start(g, e.rolloutOf(knobs, i))]
-	}
-	return out
+	return e.startScores(knobs, occasion, n, func(row int) int { return e.rolloutOf(knobs, row) })
 }
 
 // StartScores returns F of the transitions in whose states the first n rollouts of a generation begin, also
@@ -288,9 +284,13 @@ func (e *Ensemble) StartScores(knobs GenKnobs, occasion uint64, n int) []float32
 	if e.ranked == nil {
 		return nil
 	}
+	return e.startScores(knobs, occasion, n, func(rollout int) int { return rollout })
+}
+
+func (e *Ensemble) startScores(knobs GenKnobs, occasion uint64, n int, rollout func(i int) int) []float32 {
 	g, out := e.begun(knobs, occasion, e.stream), make([]float32, n)
 	for i := range out {
-		out[i] = e.scores[e.start(g, i)]
+		out[i] = e.scores[e.start(g, rollout(i))]
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package generative
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"pgrlab/core/plan"
@@ -15,13 +14,6 @@ const vaeMagic = 0x32454156_52474750 // "PGGRVAE2"
 // Save writes the state, even in the middle of a fit or of a generation. The state
 // does not include the real transitions of a fit.
 func (v *VAE) Save(w io.Writer) error {
-	if err := v.save(w); err != nil {
-		return fmt.Errorf("save generator: %w", err)
-	}
-	return nil
-}
-
-func (v *VAE) save(w io.Writer) error {
 	h := header{Magic: vaeMagic, Width: uint64(v.layout.width())}
 	if v.serving != nil {
 		h.Served = 1
@@ -54,13 +46,6 @@ func (v *VAE) save(w io.Writer) error {
 // bit for bit. real must hold the transitions that a fit under way began with. After an
 // error v must not be used any further.
 func (v *VAE) Load(r io.Reader, real Rows) error {
-	if err := v.load(r, real); err != nil {
-		return fmt.Errorf("load generator: %w", err)
-	}
-	return nil
-}
-
-func (v *VAE) load(r io.Reader, real Rows) error {
 	h, chunk, err := readHeader(r, vaeMagic, v.layout.width(), v.config.Chunk)
 	if err != nil {
 		return err

@@ -249,7 +249,7 @@ func methodRows(cli.Deps) [][]string {
 // methodFoot says which methods the paper describes in only a few sentences, and what was chosen
 // for them; methods that share a choice are listed together.
 func methodFoot() []string {
-	lines := []string{"In mazes these are reconstructions: the paper has a few sentences of them, and no code of it was released. What was chosen here:"}
+	lines := []string{"These are reconstructions, because the paper has a few sentences of them and no code of it was released: generative replay in mazes, and MAX. What was chosen here:"}
 	var chosen []string
 	of := map[string][]string{}
 	for _, m := range methodValues() {
@@ -267,7 +267,7 @@ func methodFoot() []string {
 			lines = append(lines, "  "+choice)
 		}
 	}
-	return append(lines, "", "docs/mazes.md says more.")
+	return append(lines, "", "docs/mazes.md and docs/model-based.md say more.")
 }
 
 // learnerValue is a learner as JSON.

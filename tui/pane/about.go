@@ -8,7 +8,6 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
-	"pgrlab/core/run"
 	"pgrlab/tui/history"
 	"pgrlab/tui/scenes"
 )
@@ -169,12 +168,12 @@ type Child struct {
 var ErrStopped = errors.New("stopped before its end")
 
 // ForkFolder is the folder of a fork that the journal of a run names; "" if it does not lie beside that
-// of the run.
+// of the run. The last part of folder is the run's own name (run.Named).
 func ForkFolder(folder, name string) string {
 	if folder == "" || !filepath.IsLocal(name) || filepath.Base(name) != name {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(run.Named(folder)), name)
+	return filepath.Join(filepath.Dir(filepath.Clean(folder)), name)
 }
 
 // ErrReplay is the answer to every attempt to change a run that is over.

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pgrlab/core/run"
 )
 
 // The forks of a run lie beside it, also where the run is named from within.
@@ -14,7 +16,7 @@ func TestForkFolder(t *testing.T) {
 	}
 	t.Chdir(dir)
 	for _, folder := range []string{dir, ".", "../a"} {
-		if got, err := filepath.Abs(ForkFolder(folder, "a-fork-1")); err != nil || got != dir+"-fork-1" {
+		if got, err := filepath.Abs(ForkFolder(run.Named(folder), "a-fork-1")); err != nil || got != dir+"-fork-1" {
 			t.Errorf("of %s: %s, %v", folder, got, err)
 		}
 	}

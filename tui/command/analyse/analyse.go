@@ -50,7 +50,7 @@ one JSON object per member with all points and histograms. The findings are: the
 distribution of F over real and synthetic transitions; how far synthetic transitions are
 from what the task would have done, beside a Gaussian fitted to the real ones; the F
 that was asked for and the F that came out; how many synthetic transitions leave the
-real range, and how near they are to real rows; generations with and without guidance in
+real range, and how near they are to real rows; synthetic rows with and without guidance in
 one plane (PCA), with their overlap, which for two samples of 1,000 rows of one
 distribution is 0.8 to 0.9; and what a model of the world or of the dynamics predicts
 without observations. The run is not changed and may go on meanwhile.
@@ -63,7 +63,7 @@ folder, it is asked to examine itself as it is now: its training waits some seco
 that, its screen does not. Such lines are not part of a canonical journal.
 
 --out also draws the findings, as SVG and PNG, into a folder. --tsne adds t-SNE of at
-most 1,000 generations of each kind, which takes half a minute.
+most 1,000 rows of each kind, which takes half a minute.
 
 With --refit it fits a generator of its own to the run's real transitions, with a part
 of them held out and with the run's settings at that step, or others (--set). It prints

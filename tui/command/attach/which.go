@@ -27,10 +27,10 @@ import (
 )
 
 // whichRun is the help of an argument that names a run in progress as a whole.
-const whichRun = `Without RUN the command takes the only lab that runs. If several run, it asks which on a
-terminal, and lists them elsewhere. RUN is a folder, the name of one in its path, a
-process ID as pgrlab ps prints it, or latest: of all labs on this machine the one that was
-started last. (For commands that read saved runs latest is another one: the run below
+const whichRun = `Without RUN the command takes the only run in progress. If there are several, it asks which on
+a terminal, and lists them elsewhere. RUN is a folder, the name of one in its path, a
+process ID as pgrlab ps prints it, or latest: of all runs in progress on this machine the one
+that was started last. (For commands that read saved runs latest is another one: the run below
 $PGRLAB_RUNS or ./runs that was written last.)
 If RUN is only a part of a name, it asks on a terminal and does nothing elsewhere.`
 
@@ -112,7 +112,7 @@ func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name s
 	}
 	offerLines(c.ErrOrStderr(), c.Name(), found)
 	if name == "" {
-		return "", cli.Usagef("%s: %d labs run: say which, as in the lines above", c.Name(), len(found))
+		return "", cli.Usagef("%s: %d runs are in progress: say which, as in the lines above", c.Name(), len(found))
 	}
 	return "", cli.Usagef("%s %s: %s: say which, as in the lines above", c.Name(), name, why)
 }

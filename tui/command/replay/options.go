@@ -49,7 +49,7 @@ func options(d cli.Deps, dir string, speed float64, begin func(*tui.Replay), rea
 	if err != nil {
 		return tui.Options{}, err
 	}
-	about := pane.About{Config: config, Folder: dir, Replay: true, References: References(config), Untrained: Untrained(config)}
+	about := pane.About{Config: config, Folder: run.Named(dir), Replay: true, References: References(config), Untrained: Untrained(config)}
 	if about.Scenes, err = readScenes(dir, reads); err != nil {
 		return tui.Options{}, err
 	}

@@ -49,7 +49,7 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.StringVar(&r.Task, "task", "", "`T` task to learn (pgrlab list tasks), or a task file, such as ./pole.toml; gym:ID is one of Gymnasium, dm:DOMAIN-TASK of dm_control")
 	f.StringVar(&r.Command, "env", "", "`COMMAND` program that simulates the task, in quotes: 'python3 my_env.py' (pgrlab help env-adapter)")
 	f.StringVar(&r.Method, "method", "", "`M` method to learn it with (pgrlab list methods)")
-	f.StringVar(&r.Scale, "scale", "", "`S` scale: the sizes of everything in a run (pgrlab list scales)")
+	f.StringVar(&r.Scale, "scale", "", "`S` scale: the sizes of everything in a run (pgrlab list scales; default: the preset's, else demo)")
 	f.StringArrayVar(&r.Set, "set", nil, SetUsage)
 	f.StringArrayVar(&r.At, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable; VALUE! redoes at once what depends on the knob")
 	f.StringVar(&r.schedule, "schedule", "", "`DIR|FILE` turn the knobs as in the journal of another run")

@@ -234,7 +234,7 @@ func (s *session) itsForks() (said []string) {
 	for _, f := range append(all, s.later...) {
 		text := "what its forks say: pgrlab report"
 		for _, one := range f.Forks {
-			text += " " + shell.Word(rundir.Near(pane.ForkFolder(s.folder.Dir(), one.Dir)))
+			text += " " + shell.Word(rundir.Near(pane.ForkFolder(run.Named(s.folder.Dir()), one.Dir)))
 		}
 		said = append(said, text)
 	}

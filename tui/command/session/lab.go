@@ -34,8 +34,8 @@ func LabCommand(d cli.Deps) *cobra.Command {
 2025) and lets you steer them while they train. An agent collects transitions; a
 diffusion model learns them, guided towards those that a relevance function F
 finds interesting, and generates more; the agent learns from both. On the screen
-you change F, the guidance ω and the synthetic share r, and watch what that does
-to the return and to the dormant neurons.
+you change F, the guidance ω and the synthetic ratio r, and watch what that does
+to the return and to the share of dormant units.
 
 Without flags it asks what to run. The cursor starts on preset demo, which has something
 to show within minutes. Where TERM is dumb it cannot ask: --plain starts the demo.`,

@@ -149,7 +149,7 @@ not ended.`,
 	flags.StringSliceVar(&f.methods, "method", nil, "`M,…` methods (pgrlab list methods)")
 	flags.StringVar(&f.seeds, "seeds", "0-4", "`N,A-B,…` seeds")
 	flags.StringVar(&f.preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
-	flags.StringVar(&f.scale, "scale", "", "`S` scale: the sizes of everything in a run (pgrlab list scales)")
+	flags.StringVar(&f.scale, "scale", "", "`S` scale: the sizes of everything in a run (pgrlab list scales; default: the preset's, else demo)")
 	cli.CountIn(flags, &f.steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps of each run, such as 20000, 20k or 1.5M (default: the scale's)")
 	flags.StringVar(&f.observation, "observation", "", "`state|pixels` what the agents observe of the task (default: what the method takes)")
 	flags.StringVar(&f.tv, "tv", "", cli.TVUsage)
