@@ -57,6 +57,7 @@ Two runs with the same preset, seed and device write the same journal but for wh
 // reference is the description of the lines in the source.
 type reference struct {
 	bodies   map[string]string // the struct of each type of line
+	at       map[string]string // where the fields of a struct are described, for those that stand in several lines
 	structs  map[string]*ast.StructType
 	docs     map[string]string
 	examples map[string]string
@@ -64,7 +65,7 @@ type reference struct {
 
 func newReference(t *testing.T) *reference {
 	t.Helper()
-	r := &reference{bodies: map[string]string{}, structs: map[string]*ast.StructType{}, docs: map[string]string{}, examples: examples(t)}
+	r := &reference{bodies: map[string]string{}, at: map[string]string{}, structs: map[string]*ast.StructType{}, docs: map[string]string{}, examples: examples(t)}
 	for kind, decode := range decoders {
 		body, err := decode(func(any) error { return nil })
 		if err != nil {
@@ -75,6 +76,7 @@ func newReference(t *testing.T) *reference {
 			of = of.Elem()
 		}
 		r.bodies[kind] = of.Name()
+		r.at[of.Name()] = fmt.Sprintf("[`%s`](#%s)", kind, kind)
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -147,7 +149,7 @@ func (r *reference) write() string {
 			b.WriteString(" *Observed.*")
 		}
 		b.WriteString("\n\n| field | value | |\n|---|---|---|\n")
-		r.fields(&b, r.bodies[kind], "")
+		r.fields(&b, kind, r.bodies[kind], "")
 		if line, ok := r.examples[kind]; ok {
 			fmt.Fprintf(&b, "\n```json\n%s\n```\n", line)
 		}
@@ -192,8 +194,11 @@ func (r *reference) names(name, prefix string, all map[string]string) {
 	}
 }
 
-// fields writes one row for each field of a struct, and of the structs in it.
-func (r *reference) fields(b *strings.Builder, name, prefix string) {
+// manyFields is the size from which a struct is described only where it stands first.
+const manyFields = 4
+
+// fields writes one row for each field of a struct in a line, and of the structs in it.
+func (r *reference) fields(b *strings.Builder, kind, name, prefix string) {
 	for _, f := range r.structs[name].Fields.List {
 		tag := ""
 		if f.Tag != nil {
@@ -206,16 +211,22 @@ func (r *reference) fields(b *strings.Builder, name, prefix string) {
 		}
 		inner := structName(f.Type)
 		if len(f.Names) == 0 { // embedded
-			r.fields(b, inner, prefix)
+			r.fields(b, kind, inner, prefix)
 			continue
 		}
 		comment := strings.TrimSuffix(flat(cmp.Or(f.Comment.Text(), f.Doc.Text())), ":")
 		if strings.Contains(option, "omitempty") {
 			comment = strings.TrimPrefix(comment+"; may be missing", "; ")
 		}
-		fmt.Fprintf(b, "| `%s%s` | %s | %s |\n", prefix, field, worded(f.Type), strings.ReplaceAll(comment, "|", `\|`))
-		if r.structs[inner] != nil && inner != name {
-			r.fields(b, inner, prefix+field+".")
+		value, whole := worded(f.Type), r.structs[inner] != nil && inner != name
+		if whole && r.at[inner] != "" {
+			value, whole = value+", as "+r.at[inner], false
+		} else if whole && len(r.structs[inner].Fields.List) >= manyFields {
+			r.at[inner] = fmt.Sprintf("`%s%s` of [`%s`](#%s)", prefix, field, kind, kind)
+		}
+		fmt.Fprintf(b, "| `%s%s` | %s | %s |\n", prefix, field, value, strings.ReplaceAll(comment, "|", `\|`))
+		if whole {
+			r.fields(b, kind, inner, prefix+field+".")
 		}
 	}
 }
