@@ -190,20 +190,6 @@ func regular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Sum returns the SHA-256 of a file, or of that which Read reads in a folder, hexadecimal.
-func Sum(path string) (string, error) {
-	located, err := locate(path)
-	if err != nil {
-		return "", fmt.Errorf("read data: %s: %w", printable.Line(path), err)
-	}
-	file, err := run.OpenNamed(located)
-	if err != nil {
-		return "", fmt.Errorf("read data: %s: %w", printable.Line(path), plain(err))
-	}
-	defer file.Close()
-	return sum(file)
-}
-
 func sum(file *os.File) (string, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return "", plain(err)

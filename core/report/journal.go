@@ -39,30 +39,29 @@ type Member struct {
 
 // Run holds what the journal of a run folder says.
 type Run struct {
-	Dir                   string
-	Task, Method, Scale   string
-	Seed                  uint64
-	Device, Machine       string   // kind and kernels; the same with the number of threads
-	Moved                 []string // other devices that it went on with, oldest first, as far as its checkpoints say
-	Version, Host, Time   string
-	Members               []Member
-	Changes               []Change
-	Notes                 []string
-	Forked                string // the position where it was forked off another run; "": it was not
-	Step                  int    // the largest step of any line
-	Steps                 int    // length that its configuration gives it; 0: not known
-	Frames                int    // frames of the task in an env step, for a learner that sees frames; else 0
-	WallS                 float64
-	Done                  bool
-	rounded               bool   // its numbers have six significant digits: it is of a results file
-	Twice                 string // which of its rows in a results file do not count; "": all do
-	Standing              string // the state of a run that has not ended, for people; "": not known
-	Failed                string // why the run failed, at Step; "": it did not
-	Diverged              bool   // it failed because its numbers diverged, so that it fails again
-	Changed               string // what is wrong with a journal that is not as the run wrote it; "": nothing
-	Unchecked             bool   // whether its last lines are as the run wrote them is not known
-	Resumes, Checkpoints  int
-	Refits, GeneratorStep int
+	Dir                  string
+	Task, Method, Scale  string
+	Seed                 uint64
+	Device, Machine      string   // kind and kernels; the same with the number of threads
+	Moved                []string // other devices that it went on with, oldest first, as far as its checkpoints say
+	Version, Host, Time  string
+	Members              []Member
+	Changes              []Change
+	Notes                []string
+	Forked               string // the position where it was forked off another run; "": it was not
+	Step                 int    // the largest step of any line
+	Steps                int    // length that its configuration gives it; 0: not known
+	Frames               int    // frames of the task in an env step, for a learner that sees frames; else 0
+	WallS                float64
+	Done                 bool
+	rounded              bool   // its numbers have six significant digits: it is of a results file
+	Twice                string // which of its rows in a results file do not count; "": all do
+	Standing             string // the state of a run that has not ended, for people; "": not known
+	Failed               string // why the run failed, at Step; "": it did not
+	Diverged             bool   // it failed because its numbers diverged, so that it fails again
+	Changed              string // what is wrong with a journal that is not as the run wrote it; "": nothing
+	Unchecked            bool   // whether its last lines are as the run wrote them is not known
+	Resumes, Checkpoints int
 
 	root   uint64 // seed that the journal begins with: a fork's journal begins with that of its parent
 	forks  []fork // in order; the last one is at Forked

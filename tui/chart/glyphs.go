@@ -4,30 +4,29 @@ import "github.com/guptarohit/asciigraph"
 
 // Glyphs are the characters of a chart. Each is one column wide.
 type Glyphs struct {
-	lines     []asciigraph.CharSet // one per series, so that lines differ even without colour
-	span      string               // values that share a column with the line
-	band      string               // between the ends of a band
-	dots      []string             // measured points
-	axis      string
-	axisFirst string // where the first series begins
-	corner    string
-	floor     string
-	tick      string // at a label of the horizontal axis
-	applied   string
-	marker    string
-	cursor    string
-	pointer   string // before a marker's number below the axis
-	bracket   [4]string
-	braille   bool // lines are drawn with Braille dots; the rest stays as given here
-	above     string
-	below     string
-	level     string
-	noise     string    // in the noise band
-	fall      string    // in place of the dot of a fall
-	fan       [3]string // in a fan's area without the change, with it, in both
-	mean      [2]string // on a fan's mean without the change, and with it
-	ghost     [3]string // on the edges of a ghost, on its middle, at its level on the axis
-	broken    string    // a break of the horizontal axis
+	lines   []asciigraph.CharSet // one per series, so that lines differ even without colour
+	span    string               // values that share a column with the line
+	band    string               // between the ends of a band
+	dots    []string             // measured points
+	axis    string
+	corner  string
+	floor   string
+	tick    string // at a label of the horizontal axis
+	applied string
+	marker  string
+	cursor  string
+	pointer string // before a marker's number below the axis
+	bracket [4]string
+	braille bool // lines are drawn with Braille dots; the rest stays as given here
+	above   string
+	below   string
+	level   string
+	noise   string    // in the noise band
+	fall    string    // in place of the dot of a fall
+	fan     [3]string // in a fan's area without the change, with it, in both
+	mean    [2]string // on a fan's mean without the change, and with it
+	ghost   [3]string // on the edges of a ghost, on its middle, at its level on the axis
+	broken  string    // a break of the horizontal axis
 }
 
 // Unicode draws with box-drawing characters.
@@ -42,7 +41,7 @@ func Unicode() Glyphs {
 			set("┅", "┇", "┏", "┓", "┗", "┛", "┅"),
 		},
 		span: "┊", band: "░", dots: []string{"●", "○", "■", "□", "◆", "◇"},
-		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", cursor: "┃", pointer: "▲",
+		axis: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", cursor: "┃", pointer: "▲",
 		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼", level: "╌", noise: "░", fall: "▼",
 		fan: [3]string{"░", "▒", "▓"}, mean: [2]string{"┄", "━"}, ghost: [3]string{"·", "┈", "▸"}, broken: "╱",
 	}
@@ -60,7 +59,7 @@ func ASCII() Glyphs {
 			set("%", "%", "%", "%", "%", "%", "%"),
 		},
 		span: ":", band: ".", dots: []string{"o", "x", "#", "+", "@", "&"},
-		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", cursor: "|", pointer: "^",
+		axis: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", cursor: "|", pointer: "^",
 		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v", level: "-", noise: ",", fall: "v",
 		fan: [3]string{".", ":", "%"}, mean: [2]string{"-", "="}, ghost: [3]string{".", "~", ">"}, broken: "/",
 	}

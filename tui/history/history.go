@@ -74,7 +74,7 @@ type Evaluation struct {
 // dormancy is the policy's dormant ratio by both definitions; for several seeds, the mean.
 type dormancy struct {
 	step            int
-	Sokar, drm, Tau float64
+	Sokar, Tau float64
 }
 
 // refit is one renewal of the generator and its samples; steps is 0 if only the samples were made

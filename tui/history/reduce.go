@@ -73,12 +73,11 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		measure(CurveSokar, float64(b.Ratio))
 		measure(CurveDrM, float64(b.RatioDrM))
 		if member == 0 || len(h.Dormant) == 0 {
-			h.Dormant = append(h.Dormant, dormancy{e.Step, float64(b.Ratio), float64(b.RatioDrM), float64(b.Tau)})
+			h.Dormant = append(h.Dormant, dormancy{e.Step, float64(b.Ratio), float64(b.Tau)})
 		}
 		if d := &h.Dormant[len(h.Dormant)-1]; h.cohort {
 			sokar, _ := h.Main(CurveSokar).Last()
-			drm, _ := h.Main(CurveDrM).Last()
-			d.Sokar, d.drm = sokar.Y, drm.Y
+			d.Sokar = sokar.Y
 		}
 	case event.OpenLoop:
 		if member == 0 {

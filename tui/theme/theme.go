@@ -65,7 +65,7 @@ type glyphs struct {
 	Left, Right, Up, down, Arrow, Ellipsis     string
 	Blocks                                     []string // eight heights of a column, lowest first
 	Times, PlusMinus, Separator, Pause, Play   string
-	Shade, Stop                                string
+	Stop                                       string
 }
 
 func unicodeGlyphs() glyphs {
@@ -76,7 +76,7 @@ func unicodeGlyphs() glyphs {
 		Cursor: "▸", Dot: "●", Ring: "○", Cross: "✗", Check: "✓", Wait: "…",
 		Left: "←", Right: "→", Up: "↑", down: "↓", Arrow: "→", Ellipsis: "…",
 		Blocks: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-		Times:  "×", PlusMinus: "±", Separator: "·", Pause: "‖", Play: "●", Shade: "░", Stop: "■",
+		Times:  "×", PlusMinus: "±", Separator: "·", Pause: "‖", Play: "●", Stop: "■",
 	}
 }
 
@@ -88,7 +88,7 @@ func asciiGlyphs() glyphs {
 		Cursor: ">", Dot: "*", Ring: "o", Cross: "x", Check: "+", Wait: "...",
 		Left: "<-", Right: "->", Up: "^", down: "v", Arrow: "->", Ellipsis: "~",
 		Blocks: []string{".", ".", ":", ":", "|", "|", "#", "#"},
-		Times:  "x", PlusMinus: "+-", Separator: "-", Pause: "=", Play: "*", Shade: "=", Stop: "#",
+		Times:  "x", PlusMinus: "+-", Separator: "-", Pause: "=", Play: "*", Stop: "#",
 	}
 }
 
