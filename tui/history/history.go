@@ -73,7 +73,7 @@ type Evaluation struct {
 
 // dormancy is the policy's dormant ratio by both definitions; for several seeds, the mean.
 type dormancy struct {
-	step            int
+	step       int
 	Sokar, Tau float64
 }
 
