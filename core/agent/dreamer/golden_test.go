@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -156,7 +157,7 @@ func (r *recorded) fill(x *Agent) {
 			}
 		}
 	}
-	x.now = progress{active: true, rates: rates{LR: DefaultRates.LRActor, Tau: DefaultRates.Tau, Entropy: DefaultRates.Entropy}}
+	x.take(&agent.Work{Rates: DefaultRates})
 	x.returns = span{r.RetnormBefore.Lo, r.RetnormBefore.Hi}
 }
 
