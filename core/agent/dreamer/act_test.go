@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
+	"pgrlab/core/rng"
 )
 
 // TestLatents stores latents of many looks, forgets the old ones and reads the rest.
@@ -84,6 +86,62 @@ func TestActRemembers(t *testing.T) {
 	// The noise of a latent is the agent's own, so that only a policy without it would do the same.
 	if len(y.Actions) != 2 || y.Actions[0] < -1 || y.Actions[0] > 1 {
 		t.Error(y.Actions)
+	}
+}
+
+// TestActKeepsTheLatentOfItsLook acts in two copies: each latent is kept for the look that was acted on, so that a
+// batch begins with the latent of the look before it. What is done to evaluate is not kept.
+func TestActKeepsTheLatentOfItsLook(t *testing.T) {
+	c := small()
+	c.Copies = 2
+	const looks = 40
+	log := experience.NewLog(experience.Shape{Numbers: 3, Act: 2, Copies: 2}, experience.Keep{Looks: 4 * looks, Steps: 2 * looks})
+	x := newAgent(t, c, log, 1)
+	size, z := x.StateSize(), c.groups()
+	a := agent.Acting{Copies: 2, Obs: make([]float32, 6), Actions: make([]float32, 4), State: make([]float32, 2*size), Episodes: make([]uint64, 2), Mode: agent.Explore}
+	act := func() {
+		if err := x.Act(&a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[experience.Ref][]float32{}
+	for look := range uint64(looks) {
+		rng.New(4, "looks").FillNormal(a.Obs, look, 0)
+		for i := range 2 {
+			next := experience.Look{Numbers: slices.Clone(a.Obs[3*i:][:3])}
+			if look == 0 {
+				log.Begin(i, next)
+			} else {
+				log.Add(i, experience.Step{Action: slices.Clone(a.Actions[2*i:][:2]), Next: next})
+			}
+		}
+		a.Step = look
+		act()
+		for i := range 2 {
+			want[experience.Ref{Copy: int32(i), Number: look}] = slices.Clone(a.State[i*size:][:c.feature()])
+		}
+	}
+	a.Mode = agent.Mean
+	act()
+	same := func(what string, deter, stoch []float32, of experience.Ref) {
+		t.Helper()
+		for j, v := range want[of][:c.Deter] {
+			if !(math.Abs(float64(deter[j]-v)) <= 1.0/math.MaxInt16) {
+				t.Fatalf("%s: number %d of the latent of look %v is %v, want %v", what, j, of, deter[j], v)
+			}
+		}
+		if !slices.Equal(stoch, want[of][c.Deter:]) {
+			t.Fatalf("%s: the classes of look %v are %v, want %v", what, of, stoch, want[of][c.Deter:])
+		}
+	}
+	deter, stoch := make([]float32, c.Deter), make([]float32, z)
+	for of := range want {
+		x.memory.latents[of.Copy].get(of.Number, deter, stoch)
+		same("memory", deter, stoch, of)
+	}
+	b := filled(t, x)
+	for row, first := range b.refs {
+		same("batch", b.deter[row*c.Deter:][:c.Deter], b.stoch[row*z:][:z], first.Before())
 	}
 }
 
