@@ -67,25 +67,47 @@ func TestActRemembers(t *testing.T) {
 	if slices.Equal(a, b) || slices.Equal(a, act(1, make([]float32, size), obs[:3], agent.Mean)) {
 		t.Error("modes that draw other noise choose the same action")
 	}
+}
+
+// TestPoliciesAreLoaded saves a policy and loads it in an agent of other weights, which then acts alike in several
+// env steps; its critic stays as it was. A file that is torn anywhere is refused.
+func TestPoliciesAreLoaded(t *testing.T) {
+	c := small()
+	x, other := newAgent(t, c, nil, 1), newAgent(t, c, nil, 1) // of one seed: their latents are drawn by the same noise
+	for name, p := range other.nets.names() {
+		rng.New(6, name).FillNormal(p.Data, 0, 0)
+	}
+	act := func(x *Agent) (actions []float32) {
+		a := agent.Acting{Copies: 1, Obs: []float32{1, -2, 3}, Actions: make([]float32, 2), State: make([]float32, x.StateSize()), Mode: agent.Mean, Episodes: make([]uint64, 1)}
+		for a.Step = range 5 {
+			if err := x.Act(&a); err != nil {
+				t.Fatal(err)
+			}
+			actions = append(actions, a.Actions...)
+		}
+		return actions
+	}
+	if slices.Equal(act(other), act(x)) {
+		t.Error("other weights act alike")
+	}
 	var policy bytes.Buffer
 	if err := x.SavePolicy(&policy); err != nil {
 		t.Fatal(err)
 	}
-	other, err := New(c, nil, newDevice(t, 1), 2)
-	if err != nil {
+	critic := copied(other.nets.value.params())
+	if err := other.LoadPolicy(bytes.NewReader(policy.Bytes())); err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
-	if err := other.LoadPolicy(&policy); err != nil {
-		t.Fatal(err)
+	if got, want := act(other), act(x); !slices.Equal(got, want) {
+		t.Errorf("the loaded policy chooses %v, want %v", got, want)
 	}
-	y := agent.Acting{Copies: 1, Obs: obs[:3], Actions: make([]float32, 2), State: make([]float32, size), Step: 3, Mode: agent.Mean}
-	if err := other.Act(&y); err != nil {
-		t.Fatal(err)
+	if !slices.EqualFunc(critic, copied(other.nets.value.params()), slices.Equal) {
+		t.Error("the policy's file has changed the critic")
 	}
-	// The noise of a latent is the agent's own, so that only a policy without it would do the same.
-	if len(y.Actions) != 2 || y.Actions[0] < -1 || y.Actions[0] > 1 {
-		t.Error(y.Actions)
+	for _, size := range []int{0, 1, policy.Len() / 2, policy.Len() - 1} {
+		if err := other.LoadPolicy(bytes.NewReader(policy.Bytes()[:size])); err == nil {
+			t.Errorf("%d of %d bytes were loaded", size, policy.Len())
+		}
 	}
 }
 
