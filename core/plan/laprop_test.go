@@ -28,6 +28,9 @@ func TestLaPropGolden(t *testing.T) {
 	if want := (AdamConfig{Rule: RuleLaProp, Beta1: r.Beta1, Beta2: r.Beta2, Eps: r.Eps, ClipTensor: r.AGC}); DefaultLaProp != want {
 		t.Errorf("the constants are %+v, want %+v", DefaultLaProp, want)
 	}
+	if len(r.Steps) == 0 || len(r.Params) == 0 {
+		t.Fatalf("%d steps of %d tensors are recorded", len(r.Steps), len(r.Params))
+	}
 	onEveryFamily(t, func(t *testing.T, dev *cpu.Device) { followLaProp(t, r, dev) })
 }
 
@@ -73,8 +76,13 @@ func followLaProp(t *testing.T, r recordedOptimiser, dev device.Device) {
 			for j, w := range params[i].Data {
 				// a parameter of size w cannot move by less than its own rounding
 				moved, want := float64(w)-float64(before[name][j]), step.Update[name].Data[j]
-				if !(math.Abs(moved-want) <= 1e-5*math.Abs(want)+math.Abs(float64(w))*0x1p-24) || k == 0 && moved != 0 {
+				rounding := math.Abs(float64(w)) * 0x1p-24
+				if !(math.Abs(moved-want) <= 1e-5*math.Abs(want)+rounding) || k == 0 && moved != 0 {
 					t.Errorf(what+"[%d] is %v, want %v", "update", j, moved, want)
+				}
+				// it was rounded when it was read and in each step; a step is at most about the rate
+				if want := step.Params[name].Data[j]; !(math.Abs(float64(w)-want) <= float64(k+2)*(rounding+1e-5*r.LR)) {
+					t.Errorf(what+"[%d] is %v, want %v", "parameter", j, w, want)
 				}
 			}
 		}

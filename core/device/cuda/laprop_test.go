@@ -18,19 +18,21 @@ func TestLaPropGolden(t *testing.T) {
 		Optimiser struct {
 			LR, Warmup float64
 			Params     map[string]golden.Array
-			Steps      []struct{ Grad, Update map[string]golden.Array }
+			Steps      []struct{ Grad, Update, Params map[string]golden.Array }
 		}
 	}
 	golden.Recorded(t, "dreamer_parts.json", &file)
 	r := file.Optimiser
-	dev := card(t, Options{})
+	if len(r.Steps) == 0 || len(r.Params) == 0 {
+		t.Fatalf("%d steps of %d tensors are recorded", len(r.Steps), len(r.Params))
+	}
+	dev, rate := card(t, Options{}), op.NewTensor("rate", 1)
 	var params, slopes []*op.Tensor
 	for name, a := range r.Params {
 		w := op.NewTensor(name, a.Shape...)
 		copy(w.Data, a.Float32())
 		params, slopes = append(params, w), append(slopes, op.NewTensor("slope of "+name, a.Shape...))
 	}
-	rate := op.NewTensor("rate", 1)
 	p, err := plan.Build("steps", dev, func(g *op.Graph) plan.Spec {
 		var terms []*op.Node // the gradient of Σ w·slope is the slope
 		for i, w := range params {
@@ -59,8 +61,13 @@ func TestLaPropGolden(t *testing.T) {
 			for j, v := range w.Data {
 				// a parameter of size v cannot move by less than its own rounding
 				moved, want := float64(v)-float64(before[i][j]), step.Update[w.Name].Data[j]
-				if !(math.Abs(moved-want) <= 1e-5*math.Abs(want)+math.Abs(float64(v))*0x1p-24) || k == 0 && moved != 0 {
-					t.Errorf("%s moves by %v, want %v", fmt.Sprintf("step %d: %s[%d]", k, w.Name, j), moved, want)
+				what, rounding := fmt.Sprintf("step %d: %s[%d]", k, w.Name, j), math.Abs(float64(v))*0x1p-24
+				if !(math.Abs(moved-want) <= 1e-5*math.Abs(want)+rounding) || k == 0 && moved != 0 {
+					t.Errorf("%s moves by %v, want %v", what, moved, want)
+				}
+				// it was rounded when it was read and in each step; a step is at most about the rate
+				if want := step.Params[w.Name].Data[j]; !(math.Abs(float64(v)-want) <= float64(k+2)*(rounding+1e-5*r.LR)) {
+					t.Errorf("%s is %v, want %v", what, v, want)
 				}
 			}
 		}
