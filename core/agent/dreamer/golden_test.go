@@ -3,6 +3,7 @@ package dreamer
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -294,7 +295,7 @@ func TestGoldenGradients(t *testing.T) {
 }
 
 // TestGoldenSizes holds the tensors of the configuration with about a million parameters to those of the
-// original, and the deviations of their first weights.
+// original, and the deviations of their first weights: neither has a tensor that the other lacks.
 func TestGoldenSizes(t *testing.T) {
 	var of struct {
 		Total      int
@@ -305,36 +306,45 @@ func TestGoldenSizes(t *testing.T) {
 		}
 	}
 	golden.Recorded(t, "dreamer_1m_parameters.json", &of)
+	sizes, scales := map[string]int{}, map[string]float64{}
+	for _, p := range of.Parameters {
+		name, size := p.Name, 1
+		if strings.HasPrefix(name, "dec/vec/") { // one output for each key of the observation there
+			name = "dec/vec/obs/pred/" + path.Base(name)
+		}
+		for _, s := range p.Shape {
+			size *= s
+		}
+		sizes[name], scales[name] = sizes[name]+size, p.Scale
+	}
 	c := Config{Settings: DefaultSettings, Shape: replay.Shape{Obs: 17, Act: 6}, Copies: 1}
 	n := newNetworks(c, rng.New(1, "test"))
-	total := 0
+	total, named, names := 0, 0, n.names()
 	for _, p := range n.learned() {
 		total += len(p.Data)
 	}
-	if total != of.Total || c.weights() != float64(of.Total) {
-		t.Errorf("%d parameters, %v by formula; want %d", total, c.weights(), of.Total)
-	}
-	names := n.names()
-	for _, want := range of.Parameters {
-		if strings.HasPrefix(want.Name, "dec/vec/") {
-			continue // one output for each key of the observation there
-		}
-		got := names[want.Name]
-		size := 1
-		for _, s := range want.Shape {
-			size *= s
-		}
-		if got == nil || len(got.Data) != size {
-			t.Errorf("%s %v is missing", want.Name, want.Shape)
+	for name, p := range names {
+		named += len(p.Data)
+		if len(p.Data) != sizes[name] {
+			t.Errorf("%s has %d numbers, want %d", name, len(p.Data), sizes[name])
 			continue
 		}
-		square := 0.0
-		for _, v := range got.Data {
-			square += float64(v) * float64(v)
+		// A normal distribution that is cut off at ±2 has 0.7737 of its variance; biases are 0 and scales 1.
+		size, want := math.Sqrt(float64(len(p.Data))), scales[name]
+		wide, room := norm(float64s(p.Data))/size, 0.0
+		if strings.HasSuffix(name, "kernel") {
+			want, room = 0.8796*want, 0.1*want+5*want/size
 		}
-		// A normal distribution that is cut off at ±2 has 0.7737 of its variance.
-		if wide := math.Sqrt(square / float64(size)); strings.HasSuffix(want.Name, "kernel") && math.Abs(wide-0.8796*want.Scale) > 0.1*want.Scale+5*want.Scale/math.Sqrt(float64(size)) {
-			t.Errorf("%s: deviation %v, want %v", want.Name, wide, 0.8796*want.Scale)
+		if !(math.Abs(wide-want) <= room) {
+			t.Errorf("%s: deviation %v, want %v", name, wide, want)
 		}
+	}
+	for name, size := range sizes {
+		if names[name] == nil {
+			t.Errorf("%s of %d numbers is missing", name, size)
+		}
+	}
+	if total == 0 || total != of.Total || named != total || c.weights() != float64(of.Total) {
+		t.Errorf("%d parameters, of which %d have names, %v by formula; want %d", total, named, c.weights(), of.Total)
 	}
 }
