@@ -33,7 +33,7 @@ func TestLatents(t *testing.T) {
 		} else if look < looks-2*chunkLooks-1 {
 			continue // perhaps forgotten
 		}
-		if math.Abs(float64(deter[0]-d[0])) > 1.0/math.MaxInt16 || deter[1] != d[1] || !slices.Equal(stoch, s) {
+		if !(math.Abs(float64(deter[0]-d[0])) <= 1.0/math.MaxInt16) || deter[1] != d[1] || !slices.Equal(stoch, s) {
 			t.Fatalf("look %d: %v %v, want %v %v", look, deter, stoch, d, s)
 		}
 	}
@@ -193,10 +193,10 @@ func TestNoise(t *testing.T) {
 		}
 		changed += different / o
 	}
-	if share := float64(changed) / float64(c.rows()); math.Abs(share-c.NoiseShare) > 0.1 {
+	if share := float64(changed) / float64(c.rows()); !(math.Abs(share-c.NoiseShare) <= 0.1) {
 		t.Errorf("%v of the rows have noise, want %v", share, c.NoiseShare)
 	}
-	if got, want := math.Sqrt(squares/float64(changed*o)), c.NoiseStd*math.Sqrt(meanVariance(rows, o)); math.Abs(got-want) > 0.15*want {
+	if got, want := math.Sqrt(squares/float64(changed*o)), c.NoiseStd*math.Sqrt(meanVariance(rows, o)); !(math.Abs(got-want) <= 0.15*want) {
 		t.Errorf("deviation %v, want %v", got, want)
 	}
 	if !slices.Equal(clean.x.batch.action, noised.x.batch.action) || !slices.Equal(clean.x.batch.reward, noised.x.batch.reward) {

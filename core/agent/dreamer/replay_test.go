@@ -35,7 +35,7 @@ func TestUpdatesKeepWhatTheySaw(t *testing.T) {
 			t.Fatalf("look %v: the latent of another one is kept", look)
 		}
 		for j, v := range deter {
-			if math.Abs(float64(v-want[at*len(deter)+j])) > 1.0/math.MaxInt16 {
+			if !(math.Abs(float64(v-want[at*len(deter)+j])) <= 1.0/math.MaxInt16) {
 				t.Fatalf("look %v: the latent of another one is kept", look)
 			}
 		}

@@ -72,7 +72,7 @@ func TestVisionGradients(t *testing.T) {
 		}
 		got := (move(h) - move(-h)) / (2 * h)
 		copy(of.Data, was)
-		if math.Abs(got-norm) > 0.05*norm {
+		if !(math.Abs(got-norm) <= 0.05*norm) {
 			t.Errorf("%s: the loss changes by %v along its gradient, want %v", of.Name, got, norm)
 		}
 	}

@@ -47,7 +47,7 @@ func TestChancesAreThoseOfTheNewestAct(t *testing.T) {
 	x.Chances() // which changes nothing
 	chances, v := x.Chances()
 	for i, l := range logits {
-		if want := math.Exp(float64(l)) / sum; math.Abs(float64(chances[i])-want) > 1e-6 {
+		if want := math.Exp(float64(l)) / sum; !(math.Abs(float64(chances[i])-want) <= 1e-6) {
 			t.Errorf("action %d has a chance of %g, want %g", i, chances[i], want)
 		}
 	}

@@ -46,10 +46,10 @@ func TestAdvantages(t *testing.T) {
 				break
 			}
 		}
-		if got := float64(r.advantages[i]); math.Abs(got-want) > 1e-5 {
+		if got := float64(r.advantages[i]); !(math.Abs(got-want) <= 1e-5) {
 			t.Errorf("row %d: %v, want %v", i, got, want)
 		}
-		if got := float64(r.returns[i] - r.values[i]); math.Abs(got-want) > 1e-5 {
+		if got := float64(r.returns[i] - r.values[i]); !(math.Abs(got-want) <= 1e-5) {
 			t.Errorf("row %d: a return %v above the value, want %v", i, got, want)
 		}
 	}

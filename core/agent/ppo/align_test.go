@@ -53,7 +53,7 @@ func latentsFollow(t *testing.T, c Config) {
 			if err := l.align(&w, unit/c.Minibatches); err != nil {
 				t.Fatal(err)
 			}
-			if far, off := apart(then, now), apart(l.aligned.now.Apply(then), now); off > far/10 || far == 0 {
+			if far, off := apart(then, now), apart(l.aligned.now.Apply(then), now); !(off <= far/10) || far == 0 {
 				t.Errorf("unit %d: aligned latents are off by %g, others by %g", unit, off, far)
 			}
 			if unit == 0 {
@@ -66,7 +66,7 @@ func latentsFollow(t *testing.T, c Config) {
 			t.Fatal(err)
 		}
 		d := l.learnings.Newest().dreamt
-		if want := l.aligned.now.Apply(d.columns.Obs); apart(told(c, want), d.into.in) > 1e-9 {
+		if want := l.aligned.now.Apply(d.columns.Obs); !(apart(told(c, want), d.into.in) <= 1e-9) {
 			t.Fatalf("unit %d: %v is read as %v", unit, want, d.into.in)
 		}
 		v, h := l.heads.value.B.Data[0], c.latents().Obs

@@ -78,7 +78,7 @@ func TestAnIterationAgreesWithPyTorch(t *testing.T) {
 			}
 			for i, p := range x.nets.params() {
 				for j, v := range p.Data {
-					if math.Abs(float64(v-want.After[i][j])) > 1e-5 {
+					if !(math.Abs(float64(v-want.After[i][j])) <= 1e-5) {
 						t.Fatalf("%s: number %d is %v, PyTorch says %v", p.Name, j, v, want.After[i][j])
 					}
 				}

@@ -148,7 +148,7 @@ func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 				t.Fatalf("%d synthetic rows beside %d real ones", used.synthetic(), c.part())
 			}
 			policy, value, _ := slowly(l.Agent, used, weights)
-			if math.Abs(made.Losses.Actor-policy) > 1e-5 || math.Abs(made.Losses.Critic-value) > 1e-5 {
+			if !(math.Abs(made.Losses.Actor-policy) <= 1e-5 && math.Abs(made.Losses.Critic-value) <= 1e-5) {
 				t.Errorf("losses %v and %v, want %v and %v", made.Losses.Actor, made.Losses.Critic, policy, value)
 			}
 			var gradient [][]float64
@@ -177,7 +177,7 @@ func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 					}
 					moved++
 					want := weights[k][i] - s.rates.LRActor*g/(math.Abs(g)+1e-5)
-					if math.Abs(float64(v)-want) > 2e-5 {
+					if !(math.Abs(float64(v)-want) <= 2e-5) {
 						t.Fatalf("%s: number %d is %v, want %v", p.Name, i, v, want)
 					}
 				}
@@ -238,16 +238,16 @@ func judgedByTheOldHeads(t *testing.T, c Config) {
 			t.Errorf("row %d has a reward of %v", i, r)
 		}
 		ones += int(r)
-		if want := float64(r) + c.Gamma*(1-float64(d.columns.Done[i]))*after; math.Abs(float64(d.into.ret[i])-want) > 1e-5 {
+		if want := float64(r) + c.Gamma*(1-float64(d.columns.Done[i]))*after; !(math.Abs(float64(d.into.ret[i])-want) <= 1e-5) {
 			t.Errorf("row %d: target %v, want %v", i, d.into.ret[i], want)
 		}
-		if math.Abs(float64(d.into.old[i])-v) > 1e-5 {
+		if !(math.Abs(float64(d.into.old[i])-v) <= 1e-5) {
 			t.Errorf("row %d: V_old is %v, want %v", i, d.into.old[i], v)
 		}
 		sum += float64(d.into.advantage[i])
 		square += float64(d.into.advantage[i]) * float64(d.into.advantage[i])
 	}
-	if n := float64(d.columns.Size); math.Abs(sum) > 1e-4 || math.Abs(square/n-1) > 1e-3 {
+	if n := float64(d.columns.Size); !(math.Abs(sum) <= 1e-4 && math.Abs(square/n-1) <= 1e-3) {
 		t.Errorf("advantages have sum %v and mean square %v", sum, square/n)
 	}
 	if slices.Equal(l.heads.value.W.Data, l.nets.value.W.Data) {
@@ -346,7 +346,7 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 		}
 		z, next := latent(from.Seen.Numbers), latent(from.Next.Numbers)
 		for j := range h {
-			if math.Abs(z[j]-float64(row[j])) > 1e-5 || math.Abs(next[j]-float64(row[h+a+1+j])) > 1e-5 {
+			if !(math.Abs(z[j]-float64(row[j])) <= 1e-5 && math.Abs(next[j]-float64(row[h+a+1+j])) <= 1e-5) {
 				t.Fatalf("row %d is %v and %v, want %v and %v", i, row[:h], row[h+a+1:], z, next)
 			}
 		}

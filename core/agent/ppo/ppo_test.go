@@ -329,7 +329,7 @@ func TestChoicesFollowTheirProbabilities(t *testing.T) {
 	}
 	for i, v := range logits {
 		p := math.Exp(float64(v)) / sum
-		if deviation := math.Sqrt(p * (1 - p) / rounds); math.Abs(counts[i]-p) > 4*deviation {
+		if deviation := math.Sqrt(p * (1 - p) / rounds); !(math.Abs(counts[i]-p) <= 4*deviation) {
 			t.Errorf("choice %d has a share of %.4f, want %.4f ± %.4f", i, counts[i], p, deviation)
 		}
 	}
@@ -353,7 +353,7 @@ func TestRatesFall(t *testing.T) {
 	s := small()
 	s.Steps, s.Anneal, s.Length = 10, 0.5, 80
 	for step, want := range map[int]float64{10: 1, 20: 0.75, 40: 0.25, 50: 0, 70: 0} {
-		if got := s.left(step); math.Abs(got-want) > 1e-12 {
+		if got := s.left(step); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("env step %d: %v, want %v", step, got, want)
 		}
 	}
