@@ -34,9 +34,11 @@ func bothObserved(t *testing.T, test func(t *testing.T, c Config)) {
 	}
 }
 
+// newDevice returns a device that gives work to all of its workers, however little: small agents would run on the
+// first one alone.
 func newDevice(t testing.TB, threads int) *cpu.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads})
+	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
