@@ -123,16 +123,10 @@ func (r *memory) load(in io.Reader) error {
 
 // SavePolicy writes what acting needs, in the format of nn.Save.
 func (x *Agent) SavePolicy(w io.Writer) error {
-	if err := plan.Save(x.dev, w, x.nets.policyParams()); err != nil {
-		return fmt.Errorf("save policy: %w", err)
-	}
-	return nil
+	return plan.Save(x.dev, w, x.nets.policyParams())
 }
 
 // LoadPolicy reads what SavePolicy wrote and leaves the rest of the agent unchanged.
 func (x *Agent) LoadPolicy(r io.Reader) error {
-	if err := plan.Load(x.dev, r, x.nets.policyParams()); err != nil {
-		return fmt.Errorf("load policy: %w", err)
-	}
-	return nil
+	return plan.Load(x.dev, r, x.nets.policyParams())
 }

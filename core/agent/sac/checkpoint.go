@@ -2,7 +2,6 @@ package sac
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 
 	"pgrlab/core/plan"
@@ -67,16 +66,10 @@ func (s *Agent) Load(r io.Reader) error {
 // SavePolicy writes the policy's weights alone, which is what acting needs, in the
 // format of nn.Save.
 func (s *Agent) SavePolicy(w io.Writer) error {
-	if err := plan.Save(s.dev, w, s.nets.policy.Params()); err != nil {
-		return fmt.Errorf("save policy: %w", err)
-	}
-	return nil
+	return plan.Save(s.dev, w, s.nets.policy.Params())
 }
 
 // LoadPolicy reads what SavePolicy wrote and leaves the rest of the agent unchanged.
 func (s *Agent) LoadPolicy(r io.Reader) error {
-	if err := plan.Load(s.dev, r, s.nets.policy.Params()); err != nil {
-		return fmt.Errorf("load policy: %w", err)
-	}
-	return nil
+	return plan.Load(s.dev, r, s.nets.policy.Params())
 }
