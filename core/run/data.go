@@ -46,6 +46,7 @@ type Log struct {
 	size   int64 // before compression
 	length int64 // of the file
 	sum    hash.Hash
+	torn   bool // something may follow the rows in the file
 	held   func() error
 	packer *zstd.Encoder // nil: nothing is compressed
 }
@@ -81,7 +82,9 @@ func (f *Folder) newLog(name, ending string) (*Log, error) {
 			continue
 		}
 		if err == nil {
-			err = f.root.Sync(DataName)
+			if err = f.root.Sync(DataName); err != nil {
+				l.file.Close()
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
@@ -99,20 +102,36 @@ func (l *Log) Append(b []byte) error {
 	if l.packer != nil {
 		written = l.packer.EncodeAll(b, nil)
 	}
-	_, err := l.file.Write(written)
+	err := l.cut()
+	if err == nil {
+		l.torn = true
+		_, err = l.file.Write(written)
+	}
 	if err == nil {
 		err = l.file.Sync()
 	}
 	if err != nil {
-		if l.file.Truncate(l.length) == nil {
-			l.file.Seek(l.length, io.SeekStart)
-		}
+		l.cut() // a disk that is full may refuse even that: the next Append tries again
 		return fmt.Errorf("write %s: %w", l.name, reason(err))
 	}
+	l.torn = false
 	l.sum.Write(b)
 	l.size += int64(len(b))
 	l.length += int64(len(written))
 	return nil
+}
+
+// cut removes what an Append that failed has left behind the rows, where the next ones belong.
+func (l *Log) cut() error {
+	if !l.torn {
+		return nil
+	}
+	err := l.file.Truncate(l.length)
+	if err == nil {
+		_, err = l.file.Seek(l.length, io.SeekStart)
+	}
+	l.torn = err != nil
+	return err
 }
 
 // Piece describes what has been added so far.
@@ -144,6 +163,7 @@ func (f *Folder) WriteData(name string, content func(w io.Writer) error) (Piece,
 		return z.Close()
 	})
 	if err != nil {
+		f.forget(temporary)
 		return Piece{}, err
 	}
 	p := Piece{Bytes: out.n, SHA256: hex.EncodeToString(sum.Sum(nil))}
@@ -155,9 +175,18 @@ func (f *Folder) WriteData(name string, content func(w io.Writer) error) (Piece,
 		err = f.root.Sync(DataName)
 	}
 	if err != nil {
+		f.forget(temporary)
 		return Piece{}, fmt.Errorf("write %s: %w", p.File, reason(err))
 	}
 	return p, nil
+}
+
+// forget removes a file that was not finished, which on a disk that is full takes room from what is tried
+// next. In a folder that was lost it may be that of another process.
+func (f *Folder) forget(temporary string) {
+	if f.held() == nil {
+		f.root.Remove(temporary)
+	}
 }
 
 // below makes a folder in the run folder.
