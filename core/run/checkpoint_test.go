@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -57,11 +58,13 @@ func TestADamagedCheckpointIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	head := preamble + int(binary.LittleEndian.Uint32(good[len(checkpointMagic)+4:])) + sha256.Size
 	for i := range good {
 		bad := slices.Clone(good)
 		bad[i] ^= 1 << (i % 8)
-		if c, err := ReadCheckpoint(bytes.NewReader(bad), 1<<30); err == nil && !slices.EqualFunc(c.Sections, whole.Sections, func(a, b Section) bool { return bytes.Equal(a.Content, b.Content) }) {
-			t.Errorf("bit %d flipped: other content", i)
+		c, err := ReadCheckpoint(bytes.NewReader(bad), 1<<30)
+		if err == nil && (i < head || !reflect.DeepEqual(c, whole)) { // behind the header there are bits that mean nothing, as the level of a zstd frame
+			t.Errorf("a bit of byte %d flipped: %+v", i, c.Header)
 		}
 		if _, err := ReadCheckpoint(bytes.NewReader(good[:i]), 1<<30); err == nil || strings.Contains(err.Error(), "EOF") {
 			t.Errorf("%d of %d bytes: %v", i, len(good), err)
@@ -72,9 +75,8 @@ func TestADamagedCheckpointIsRefused(t *testing.T) {
 	}
 	newer := slices.Clone(good)
 	binary.LittleEndian.PutUint32(newer[len(checkpointMagic):], FormatVersion+1)
-	size := int(binary.LittleEndian.Uint32(newer[len(checkpointMagic)+4:]))
-	sum := sha256.Sum256(newer[:preamble+size])
-	copy(newer[preamble+size:], sum[:])
+	sum := sha256.Sum256(newer[:head-sha256.Size])
+	copy(newer[head-sha256.Size:], sum[:])
 	if _, err := ReadHeader(bytes.NewReader(newer)); !errors.Is(err, ErrNewer) {
 		t.Errorf("a newer one: %v", err)
 	}
