@@ -342,9 +342,13 @@ func TestGoldenScale(t *testing.T) {
 		scales[0].standardise(dst, row)
 		out = append(out, dst...)
 	}
-	for j := range n.Mean.Data {
-		if d := math.Abs(scales[0].Deviation[j] - n.Std.Data[j]); d > 1e-6 {
-			t.Errorf("deviation of column %d is %v, want %v", j, scales[0].Deviation[j], n.Std.Data[j])
+	if len(n.Mean.Data) != len(data.x[0]) || len(n.Std.Data) != len(data.x[0]) {
+		t.Fatalf("recorded are %d means and %d deviations of %d columns", len(n.Mean.Data), len(n.Std.Data), len(data.x[0]))
+	}
+	for j, want := range n.Std.Data {
+		golden.Near(t, fmt.Sprint("mean of column ", j), scales[0].Mean[j], n.Mean.Data[j], 1e-6)
+		if got := scales[0].Deviation[j]; !(math.Abs(got-want) <= 1e-6) {
+			t.Errorf("deviation of column %d is %v, want %v", j, got, want)
 		}
 	}
 	n.Out.Close(t, "standardised", out, 1e-5)

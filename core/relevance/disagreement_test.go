@@ -27,15 +27,12 @@ func TestGoldenJensenRenyi(t *testing.T) {
 				Mean            golden.Array
 				Variance        golden.Array `json:"var"`
 				JRD             float64      `json:"jrd"`
-				MonteCarlo      float64      `json:"monte_carlo"`
-				MonteCarloError float64      `json:"monte_carlo_error"`
+				MonteCarlo      float64      `json:"monte_carlo,omitempty"` // null where it cannot be drawn
+				MonteCarloError float64      `json:"monte_carlo_error,omitempty"`
 			}
 		} `json:"jensen_renyi"`
 	}
 	golden.Recorded(t, "max.json", &file)
-	if len(file.JensenRenyi.Cases) == 0 {
-		t.Fatal("the file has no cases")
-	}
 	dev := newDevice(t)
 	for _, c := range file.JensenRenyi.Cases {
 		n, d := c.Mean.Shape[0], c.Mean.Shape[1]
@@ -66,10 +63,8 @@ func TestGoldenJensenRenyi(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := float64(p.Data(out)[0])
-		if math.Abs(got-c.JRD) > 1e-5*(1+math.Abs(c.JRD)) && math.Abs(got-c.JRD) > 1e-6 {
-			t.Errorf("%s: %v, want %v", c.Name, got, c.JRD)
-		}
-		if c.MonteCarloError > 0 && math.Abs(got-c.MonteCarlo) > 5*c.MonteCarloError+1e-4 {
+		golden.Near(t, c.Name, got, c.JRD, 1e-5)
+		if c.MonteCarloError > 0 && !(math.Abs(got-c.MonteCarlo) <= 5*c.MonteCarloError+1e-4) {
 			t.Errorf("%s: %v, by sampling %v ± %v", c.Name, got, c.MonteCarlo, c.MonteCarloError)
 		}
 		p.Close()
@@ -167,6 +162,9 @@ func TestGoldenDisagreementStep(t *testing.T) {
 		tensors[fmt.Sprintf("layers.%d.weights", i)], tensors[fmt.Sprintf("layers.%d.biases", i)] = l.W, l.B
 	}
 	for name, tensor := range tensors {
+		if n := len(tensor.Data); len(s.Params[name].Data) != n || len(s.After[name].Data) != n {
+			t.Fatalf("%s has %d numbers, recorded are %d, and %d after the step", name, n, len(s.Params[name].Data), len(s.After[name].Data))
+		}
 		copy(tensor.Data, s.Params[name].Float32())
 	}
 	if err := plan.Push(m.device, m.net.Params()...); err != nil {
@@ -203,7 +201,7 @@ func TestGoldenDisagreementStep(t *testing.T) {
 		s.Grads[name].Close(t, "gradient of "+name, gradient, 1e-4)
 		for i, v := range s.After[name].Data {
 			before := s.Params[name].Data[i]
-			if step := float64(tensor.Data[i]) - before; math.Abs(step-(v-before)) > 1e-5 {
+			if step := float64(tensor.Data[i]) - before; !(math.Abs(step-(v-before)) <= 1e-5) {
 				t.Errorf("%s[%d] moves by %v, want %v", name, i, step, v-before)
 			}
 		}

@@ -2,6 +2,7 @@ package relevance
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -79,10 +80,11 @@ func TestGoldenUtility(t *testing.T) {
 	if err := f.Score(got, batch, rows); err != nil {
 		t.Fatal(err)
 	}
+	if len(b.Utility.Data) != rows {
+		t.Fatalf("the utility of %d rows was recorded, want %d", len(b.Utility.Data), rows)
+	}
 	for row, u := range b.Utility.Data {
-		if math.Abs(float64(got[row])-u) > 1e-5*(1+math.Abs(u)) {
-			t.Errorf("row %d: F is %v, want %v", row, got[row], u)
-		}
+		golden.Near(t, fmt.Sprint("F of row ", row), float64(got[row]), u, 1e-5)
 	}
 }
 
@@ -117,7 +119,7 @@ func TestEnsembleInBlocks(t *testing.T) {
 			t.Errorf("row %d alone: %v, %v, beside others %v", i, one[0], err, all[i])
 		}
 	}
-	if math.Abs(float64(all[5])) > 1e-6 || slices.Max(all) < 0.1 || float64(slices.Max(all)) > math.Log(3)+1e-5 {
+	if !(math.Abs(float64(all[5])) <= 1e-6) || !(slices.Max(all) >= 0.1 && float64(slices.Max(all)) <= math.Log(3)+1e-5) {
 		t.Errorf("F where they agree is %v, at most %v", all[5], slices.Max(all))
 	}
 }
@@ -134,7 +136,7 @@ func TestEnsembleOfUnsureModels(t *testing.T) {
 	}
 	defer f.State.Close()
 	got := make([]float32, 1)
-	if err := f.Score(got, replay.NewBatch(plane, 1), 1); err != nil || math.Abs(float64(got[0])) > 1e-6 {
+	if err := f.Score(got, replay.NewBatch(plane, 1), 1); err != nil || !(math.Abs(float64(got[0])) <= 1e-6) {
 		t.Errorf("F is %v, %v", got[0], err)
 	}
 }

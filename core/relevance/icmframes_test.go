@@ -2,11 +2,9 @@ package relevance
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +15,7 @@ import (
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/golden"
 )
 
 // choosing has three actions, of which one is chosen.
@@ -74,17 +73,14 @@ func goldenFrames(stack [][]byte, side, row int) {
 // Scores, the loss, its gradients and updates agree with PyTorch's, for upright images with
 // TensorFlow's SAME padding. The tolerances allow for sums in float32.
 func TestFrameICMAgainstPyTorch(t *testing.T) {
-	file, err := os.ReadFile("testdata/icm.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all map[string]struct{ Before, Norms, Products, Losses, After []float64 }
-	if err := json.Unmarshal(file, &all); err != nil {
-		t.Fatal(err)
-	}
+	golden.Read(t, "testdata/icm.json", &all)
 	for _, side := range []int{42, 63, 84} {
 		f, said := Frames{Side: side, Stack: 2}, all[fmt.Sprint(side)]
 		m := newFrameICM(t, smallFrameICM(), f, cpu.Options{Threads: 1})
+		if len(said.Norms) != len(m.net.params()) || len(said.Products) != len(said.Norms) || len(said.Losses) == 0 {
+			t.Fatalf("PyTorch has %d gradients and %d losses at %d pixels", len(said.Norms), len(said.Losses), side)
+		}
 		for i, p := range m.net.params() {
 			goldenWeights(p, i)
 		}
@@ -101,6 +97,9 @@ func TestFrameICMAgainstPyTorch(t *testing.T) {
 			got := make([]float32, 4)
 			if err := m.Score(got, b, 4); err != nil {
 				t.Fatal(err)
+			}
+			if len(want) != len(got) {
+				t.Fatalf("PyTorch scored %d rows at %d pixels, %s, want %d", len(want), side, when, len(got))
 			}
 			for i := range want {
 				near(t, fmt.Sprintf("F of row %d at %d pixels, %s", i, side, when), float64(got[i]), want[i], 1e-4*want[i])

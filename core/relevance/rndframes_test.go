@@ -2,11 +2,9 @@ package relevance
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +15,7 @@ import (
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/core/testing/allocs"
+	"pgrlab/core/testing/golden"
 )
 
 var little = replay.Shape{Obs: 4, Act: 2}
@@ -70,14 +69,8 @@ func film(b *replay.Batch, side int, stream uint64) {
 
 // The networks' scores and the whitening agree with PyTorch.
 func TestFrameRNDAgainstPyTorch(t *testing.T) {
-	file, err := os.ReadFile("testdata/rnd.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var said map[string][]float64
-	if err := json.Unmarshal(file, &said); err != nil {
-		t.Fatal(err)
-	}
+	golden.Read(t, "testdata/rnd.json", &said)
 	for _, side := range []int{36, 64, 84} {
 		m := newFrameRND(t, smallFrameRND(), side, cpu.Options{Threads: 1})
 		for network, n := range []frameNet{m.target, m.predictor} {
@@ -99,7 +92,11 @@ func TestFrameRNDAgainstPyTorch(t *testing.T) {
 		if err := m.Score(got, b, 4); err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range said[fmt.Sprint(side)] {
+		all := said[fmt.Sprint(side)]
+		if len(all) != len(got) {
+			t.Fatalf("PyTorch scored %d rows at %d pixels, want %d", len(all), side, len(got))
+		}
+		for i, want := range all {
 			near(t, fmt.Sprintf("score %d at %d pixels", i, side), float64(got[i]), want, 1e-4*want)
 		}
 	}

@@ -3,6 +3,7 @@ package drqv2
 import (
 	"encoding/base64"
 	"math"
+	"strconv"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -150,13 +151,16 @@ func agrees(t *testing.T, kind string, dreamt, slice int, want *said) {
 	s := newSession(x, f, goldenRows)
 	s.dream(dreamt)
 	golden.Given(t, "testdata/"+kind+"input.json", goldenInput(t, x, f, &s.work))
+	if golden.Writing() {
+		return
+	}
 	for i := range len(want.Critic) {
 		made := s.update(t)
 		golden.Near(t, "critic loss", made.Losses.Critic, want.Critic[i], 1e-4)
 		golden.Near(t, "actor loss", made.Losses.Actor, want.Actor[i], 1e-4)
 		golden.Near(t, "mean value", made.Losses.QMean, want.QMean[i], 1e-4)
-		if after, told := want.After[map[int]string{0: "1", goldenUpdates - 1: "10"}[i]]; told {
-			compare(t, x.nets.state(), after)
+		if i == 0 || i == goldenUpdates-1 {
+			compare(t, x.nets.state(), want.After[strconv.Itoa(i+1)])
 		}
 	}
 }

@@ -7,9 +7,12 @@ package golden
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"math"
 	"os"
+	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -40,15 +43,20 @@ func Given(t *testing.T, file string, in any) {
 	}
 }
 
-// Read reads the results of the other program.
+// Read reads the results of the other program. Unless Writing, the file must have all that into is made
+// for.
 func Read(t *testing.T, file string, into any) {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(b, into); err != nil {
-		t.Fatal(err)
+	var has any
+	if err := errors.Join(json.Unmarshal(b, into), json.Unmarshal(b, &has)); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	if lacks := missing("it", reflect.TypeOf(into).Elem(), has); len(lacks) > 0 && !*write {
+		t.Fatalf("%s lacks numbers that the test compares: %s", file, strings.Join(lacks, ", "))
 	}
 }
 

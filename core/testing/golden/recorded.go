@@ -44,6 +44,13 @@ func (a *Array) UnmarshalJSON(b []byte) error {
 			a.Data = append(a.Data, x)
 		}
 	}
+	size := 1
+	for _, n := range a.Shape {
+		size *= n
+	}
+	if a.Shape == nil || len(a.Data) != size {
+		return fmt.Errorf("an array of shape %v has %d numbers", a.Shape, len(a.Data))
+	}
 	return nil
 }
 
