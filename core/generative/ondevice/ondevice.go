@@ -91,7 +91,7 @@ func (o *Data) prepare(n int, of Steps) (err error) {
 // put copies the rows to the device.
 func (o *Data) put() error {
 	const most = 4096 // rows of a copy
-	o.lost = o.store.Lost()
+	lost := o.store.Lost()
 	rows := make([]float32, min(most, o.source.Rows)*o.source.Width)
 	for first := 0; first < o.source.Rows; first += most {
 		n := min(most, o.source.Rows-first)
@@ -102,6 +102,7 @@ func (o *Data) put() error {
 			return fmt.Errorf("the data of a fit: %w", err)
 		}
 	}
+	o.lost = lost // only now: rows that could not be put are put again
 	return nil
 }
 
