@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/run"
@@ -68,55 +67,49 @@ func TestForkOfAFinishedRunHasALength(t *testing.T) {
 }
 
 // A run is taken beyond its end, kills included, and its journal is that of a run that had all
-// these steps from the start. At its first end a refit is due and an evaluation is not.
+// these steps from the start. At its first end a refit is due and an evaluation is not. Round n has n
+// kills; the first of all comes after a checkpoint of the steps beyond that end.
 func TestAFinishedRunIsMadeLonger(t *testing.T) {
 	setUp(t)
-	rounds := 2
+	rounds := 3
 	if soaking() {
 		rounds = 25
 	}
-	how := []string{"--preset", "tiny.toml", "--seed", "5", "--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25"}
+	if err := os.WriteFile("kept.toml", []byte(strings.Replace(tiny, "episodes = 2", "episodes = 2\nkeep_every = 75", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	how := []string{"--preset", "kept.toml", "--seed", "5", "--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25"}
 	same := []string{"--threads", "1", "--checkpoint-every", "40ms"}
-	begin := time.Now()
 	for dir, steps := range map[string]string{"long": "190", "short": "120"} {
 		c, said := child(t, slices.Concat([]string{"train", "--out", dir, "--steps", steps}, how, same)...)
 		if err := c.Run(); err != nil {
 			t.Fatalf("%v:\n%s", err, said)
 		}
 	}
-	took := time.Since(begin)
 	if n := types(t, "short"); n[event.TypeEvaluated] != 2 || n[event.TypeRefit] != 1 {
 		t.Errorf("a run of 120 steps has lines %v", n)
 	}
-	seed := uint64(time.Now().UnixNano())
-	r := rand.New(rand.NewPCG(seed, 0))
 	for n := range rounds {
-		dir := fmt.Sprintf("longer-%d", n)
+		dir, r := fmt.Sprintf("longer-%d", n), rand.New(rand.NewPCG(uint64(n), 0))
 		if err := os.CopyFS(dir, os.DirFS("short")); err != nil {
 			t.Fatal(err)
 		}
-		kills := 0
-		for attempt := 0; ; attempt++ {
-			c, said := child(t, slices.Concat([]string{"train", "--resume", dir, "--steps", "190"}, same)...)
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
+		longer := slices.Concat([]string{"train", "--resume", dir, "--steps", "190"}, same)
+		for range n {
+			// At most 60 steps in all attempts: each has more than those to make. The first kill of all is among
+			// the steps, more than those of one refit, by which generated rows are judged after that of step 180.
+			at := 1 + r.IntN(60/n)
+			if n == 1 {
+				at = 110
 			}
-			var killer *time.Timer
-			if attempt < n {
-				killer = time.AfterFunc(time.Duration(r.Int64N(int64(took/3))), func() { c.Process.Kill() })
-			}
-			err := c.Wait()
-			if killer != nil {
-				killer.Stop()
-			}
-			var exit *exec.ExitError
-			if err == nil {
-				break
-			}
-			if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-				t.Fatalf("seed %d, round %d: %v:\n%s", seed, n, err, said)
-			}
-			kills++
+			killedAt(t, longer, at, func() bool {
+				found, _ := run.Checkpoints(dir)
+				return n > 1 || slices.ContainsFunc(found, func(c run.Found) bool { return c.Step >= 150 })
+			})
+		}
+		c, said := child(t, longer...)
+		if err := c.Run(); err != nil {
+			t.Fatalf("round %d: %v:\n%s", n, err, said)
 		}
 		a, err := os.ReadFile(filepath.Join(dir, run.ConfigName))
 		b, err2 := os.ReadFile(filepath.Join("long", run.ConfigName))
@@ -125,8 +118,29 @@ func TestAFinishedRunIsMadeLonger(t *testing.T) {
 		}
 		if want, got := canonical(t, "long"), canonical(t, dir); got != want {
 			line, a, b, _, _ := run.Diff(strings.NewReader(want), strings.NewReader(got))
-			t.Errorf("seed %d, round %d, %d kills: line %d is\n%s\nwant\n%s", seed, n, kills, line, b, a)
+			t.Errorf("after %d kills: line %d is\n%s\nwant\n%s", n, line, b, a)
 		}
+	}
+}
+
+// killedAt starts a process that trains a run with seed 5, and kills it, when ready, before the step of that
+// number of one of its environments: the one that it trains in, or the one that generated rows are compared
+// with.
+func killedAt(t *testing.T, args []string, step int, ready func() bool) {
+	t.Helper()
+	h := holdAt(t, 5, step)
+	c, said := child(t, args...)
+	c.Env = append(c.Env, h.setting)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	held := h.await()
+	eventually(t, "it can be killed", ready)
+	c.Process.Kill()
+	err := c.Wait()
+	held.dies()
+	if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("it was not killed: %v:\n%s", err, said)
 	}
 }
 
