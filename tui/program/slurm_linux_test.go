@@ -62,7 +62,8 @@ PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE GraceTime=60 State=U
 PartitionName=urgent Nodes=n1,n2 MaxTime=INFINITE PriorityTier=10 State=UP
 `))
 
-// startSlurm starts a cluster of two nodes on this machine, and stops it at the end of the test.
+// startSlurm starts a cluster of two nodes on this machine, and stops it at the end of the test. Whoever
+// requests these tests has Slurm: where it does not start, they fail.
 func startSlurm(t *testing.T) {
 	t.Helper()
 	if os.Getenv(slurmVariable) == "" {
@@ -70,7 +71,7 @@ func startSlurm(t *testing.T) {
 	}
 	for _, daemon := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
 		if _, err := exec.LookPath(daemon); err != nil {
-			t.Skipf("%s is not there: apt install slurm-wlm munge", daemon)
+			t.Fatalf("%s is not there: apt install slurm-wlm munge", daemon)
 		}
 	}
 	if os.Getuid() != 0 {
@@ -94,19 +95,11 @@ func startSlurm(t *testing.T) {
 	shell := func(script string) {
 		t.Helper()
 		if out, err := exec.Command("bash", "-c", script).CombinedOutput(); err != nil {
-			t.Skipf("Slurm does not start here: %s: %v: %s", script, err, out)
-		}
-	}
-	up := func(what string, is func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) { // pgrlab is not to blame for this
-				t.Skipf("Slurm does not start here: never: %s", what)
-			}
+			t.Fatalf("Slurm does not start here: %s: %v: %s", script, err, out)
 		}
 	}
 	shell("install -d -o munge -g munge -m 0755 /run/munge && (munge -n | unmunge >/dev/null 2>&1 || runuser -u munge -- /usr/sbin/munged)")
-	up("munge answers", func() bool { return exec.Command("bash", "-c", "munge -n | unmunge").Run() == nil })
+	eventually(t, "munge answers", func() bool { return exec.Command("bash", "-c", "munge -n | unmunge").Run() == nil })
 	t.Cleanup(func() { // after a test that failed, jobs still train
 		if t.Failed() {
 			queue, _ := exec.Command("squeue", "-r", "-t", "all", "-O", "ArrayTaskID,State,Reason,RestartCnt").CombinedOutput()
@@ -121,7 +114,7 @@ func startSlurm(t *testing.T) {
 		}
 	})
 	shell("slurmctld -f " + file + " && slurmd -f " + file + " -N n1 && slurmd -f " + file + " -N n2")
-	up("both nodes are idle", func() bool {
+	eventually(t, "both nodes are idle", func() bool {
 		out, _ := exec.Command("sinfo", "-h", "-o", "%T").Output()
 		return strings.TrimSpace(string(out)) == "idle"
 	})

@@ -70,7 +70,7 @@ func startHosts(t *testing.T, names []string, more map[string]string) (option st
 			text, _ := os.ReadFile(log)
 			select {
 			case err := <-ended:
-				t.Skipf("sshd does not run here: %v: %s", err, text)
+				t.Fatalf("sshd does not run here: %v: %s", err, text)
 			default:
 			}
 			return strings.Contains(string(text), "Server listening")
