@@ -189,7 +189,7 @@ func TestTheConstantGuess(t *testing.T) {
 				want += math.Pow(float64(data.y[i][j])-mean, 2) / variance / 40
 			}
 		}
-		if got := e.Serving().Constant; math.Abs(got-want) > 1e-5*want {
+		if got := e.Serving().Constant; !(math.Abs(got-want) <= 1e-5*want) {
 			t.Errorf("scaled %v: %.6f, want %.6f", scaled, got, want)
 		}
 	}
@@ -325,7 +325,7 @@ func TestPredictionsAreWhatIsSampled(t *testing.T) {
 			s, j := e.serving.Outcomes, i%c.Out
 			want, deviation := (float64(mean[i])-s.Mean[j])/s.Deviation[j], float64(more[i]-mean[i])/s.Deviation[j]
 			variance := float64(variances[elite*n*c.Out+i])
-			if math.Abs(float64(got)-want) > 1e-4 || math.Abs(math.Sqrt(variance)-deviation) > 1e-4*(1+deviation) {
+			if !(math.Abs(float64(got)-want) <= 1e-4) || !(math.Abs(math.Sqrt(variance)-deviation) <= 1e-4*(1+deviation)) {
 				t.Fatalf("elite %d, number %d: mean %v and variance %v, sampled are %v and %v", elite, i, got, variance, want, deviation*deviation)
 			}
 		}

@@ -260,7 +260,7 @@ func TestAWarmStartFollowsTheAxes(t *testing.T) {
 	}
 	want, got := estimates(d.serving.normaliser), estimates(d.fit.normaliser)
 	for i, v := range got {
-		if math.Abs(float64(v-want[i])) > 0.3 {
+		if !(math.Abs(float64(v-want[i])) <= 0.3) {
 			t.Fatalf("coordinate %d of row %d is estimated as %g, before the refit as %g", i%width, i/width, v, want[i])
 		}
 	}

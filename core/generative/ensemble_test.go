@@ -82,7 +82,7 @@ func TestRolloutsFollowTheirRules(t *testing.T) {
 		} else {
 			went[[2]float32(row[4:6])]++
 		}
-		if math.Abs(float64(row[2])-math.Tanh(float64(row[0]))) > 0.8 {
+		if !(math.Abs(float64(row[2])-math.Tanh(float64(row[0]))) <= 0.8) {
 			t.Errorf("%v: the action is not the policy's", row)
 		}
 	}
@@ -276,7 +276,7 @@ func TestModelsPredictChangesOfTheState(t *testing.T) {
 			mean[3*row+k] += out[k] / 4 // of two elites, met twice each
 		}
 		s := e.model.Serving().Outcomes
-		if want := (float64(out[1+j]) - s.Mean[1+j]) / s.Deviation[1+j]; math.Abs(float64(got)-want) > 1e-4 || !(variances[i] > 0) {
+		if want := (float64(out[1+j]) - s.Mean[1+j]) / s.Deviation[1+j]; !(math.Abs(float64(got)-want) <= 1e-4) || !(variances[i] > 0) {
 			t.Errorf("elite %d, row %d, number %d: %v with variance %v, want %v", elite, row, j, got, variances[i], want)
 		}
 	}
@@ -286,7 +286,7 @@ func TestModelsPredictChangesOfTheState(t *testing.T) {
 	}
 	for i, v := range next {
 		row, j := i/2, i%2
-		if want := obs[i] + mean[3*row+1+j]; math.Abs(float64(v-want)) > 1e-5 || math.Abs(float64(reward[row]-mean[3*row])) > 1e-5 {
+		if want := obs[i] + mean[3*row+1+j]; !(math.Abs(float64(v-want)) <= 1e-5) || !(math.Abs(float64(reward[row]-mean[3*row])) <= 1e-5) {
 			t.Errorf("row %d: the elites foresee %v and reward %v, want %v and %v", row, v, reward[row], want, mean[3*row])
 		}
 	}

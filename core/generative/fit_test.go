@@ -37,7 +37,7 @@ func TestAverageIsServed(t *testing.T) {
 			}
 		}
 		for i, v := range values(d.average) {
-			if math.Abs(v-want[i]) > 1e-5 {
+			if !(math.Abs(v-want[i]) <= 1e-5) {
 				t.Fatalf("step %d: weight %d of the average is %g, want %g", step, i, v, want[i])
 			}
 		}
@@ -152,10 +152,10 @@ func TestOptimiserSteps(t *testing.T) {
 				if math.Abs(g) > 1e-5 && math.Abs(float64(after[i][j]-before[i][j])+move) > 2e-2*lr {
 					t.Errorf("step %d moves %s[%d] by %g, want %g", step, p.Name, j, after[i][j]-before[i][j], -move)
 				}
-				if got := float64(d.program.optimiser.M[i].Data[j]); math.Abs(got-m[i][j]) > 1e-5 {
+				if got := float64(d.program.optimiser.M[i].Data[j]); !(math.Abs(got-m[i][j]) <= 1e-5) {
 					t.Errorf("step %d: mean gradient of %s[%d] is %g, want %g", step, p.Name, j, got, m[i][j])
 				}
-				if got := float64(d.program.optimiser.V[i].Data[j]); math.Abs(got-v[i][j]) > 1e-2*v[i][j]+1e-8 {
+				if got := float64(d.program.optimiser.V[i].Data[j]); !(math.Abs(got-v[i][j]) <= 1e-2*v[i][j]+1e-8) {
 					t.Errorf("step %d: mean square of %s[%d] is %g, want %g", step, p.Name, j, got, v[i][j])
 				}
 			}

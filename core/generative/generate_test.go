@@ -227,11 +227,11 @@ func TestPromptsOfSmallScoresOfEitherSign(t *testing.T) {
 		low, high, _ := extremes(scores, conditionRange)
 		s := serving{conditions: c, low: low, high: high}
 		top := prompts(c, 0.5)
-		if len(top) != 2 || top[0] != c[0] || top[1] != c[3] || c[1] != -1 || math.Abs(float64(c[3])-1) > 1e-3 {
+		if len(top) != 2 || top[0] != c[0] || top[1] != c[3] || c[1] != -1 || !(math.Abs(float64(c[3])-1) <= 1e-3) {
 			t.Errorf("%s: conditions %v, prompts %v", conditionRange, c, top)
 		}
 		for i, f := range scores {
-			if math.Abs(float64(s.score(c[i], conditionRange)-f)) > 1e-8 {
+			if !(math.Abs(float64(s.score(c[i], conditionRange)-f)) <= 1e-8) {
 				t.Errorf("%s: condition %v stands for F %v, want %v", conditionRange, c[i], s.score(c[i], conditionRange), f)
 			}
 		}

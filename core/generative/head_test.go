@@ -91,7 +91,7 @@ func TestHeadStepAgainstTheReference(t *testing.T) {
 	for i, p := range d.params() {
 		for j := range p.Data {
 			got := float64(d.optimiser.M[i].Data[j]) / (1 - d.Model.(*Diffusion).config.Beta1)
-			if want := gradcheck.Quotient(&p.Data[j], reference); math.Abs(got-want) > 2e-3*(0.05+math.Abs(want)) {
+			if want := gradcheck.Quotient(&p.Data[j], reference); !(math.Abs(got-want) <= 2e-3*(0.05+math.Abs(want))) {
 				t.Errorf("gradient of %s[%d] is %g, difference quotient %g", p.Name, j, got, want)
 			}
 		}
@@ -205,7 +205,7 @@ func TestHeadsOfConstants(t *testing.T) {
 		most = max(most, row[4])
 	}
 	for row := range slices.Chunk(generateAll(t, d, tinyGenerate, 1), tinyShape.Width()) {
-		if row[3] != 7 || math.Abs(float64(row[4]-min(row[0]+0.25, most))) > 1e-6 {
+		if row[3] != 7 || !(math.Abs(float64(row[4]-min(row[0]+0.25, most))) <= 1e-6) {
 			t.Errorf("%v", row)
 		}
 	}

@@ -181,7 +181,7 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 					}
 					for j := range p.Data {
 						got, want := float64(grads[i][j]), gradcheck.Quotient(&p.Data[j], reference)
-						if math.Abs(got-want) > 2e-4*(0.1+math.Abs(want)) {
+						if !(math.Abs(got-want) <= 2e-4*(0.1+math.Abs(want))) {
 							t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
 						}
 					}

@@ -31,7 +31,7 @@ func TestNoiseOfRows(t *testing.T) {
 	for _, row := range rows {
 		square += (math.Pow(float64(row[0])-mean[0], 2) + math.Pow(float64(row[1])-mean[1], 2)) / 120
 	}
-	if want := 0.5 * math.Sqrt(square); math.Abs(n.deviation-want) > 1e-6 {
+	if want := 0.5 * math.Sqrt(square); !(math.Abs(n.deviation-want) <= 1e-6) {
 		t.Errorf("deviation %v, want %v", n.deviation, want)
 	}
 	sum, count := 0.0, 0
@@ -53,7 +53,7 @@ func TestNoiseOfRows(t *testing.T) {
 			}
 		}
 	}
-	if got := math.Sqrt(sum / float64(count)); math.Abs(got/n.deviation-1) > 0.03 {
+	if got := math.Sqrt(sum / float64(count)); !(math.Abs(got/n.deviation-1) <= 0.03) {
 		t.Errorf("the noise has deviation %v, want %v", got, n.deviation)
 	}
 	if newNoisy(tiny(), tinyShape, rows, rng.New(1, "noise")) != nil {

@@ -98,7 +98,7 @@ func TestResampleKeepsAnyRow(t *testing.T) {
 	}
 	deviation := math.Sqrt(fits * 0.25 * 0.75)
 	for i, times := range n {
-		if math.Abs(float64(times)-fits/4) > 4.5*deviation {
+		if !(math.Abs(float64(times)-fits/4) <= 4.5*deviation) {
 			t.Errorf("row %d is kept by %d of %d fits, want about a quarter", i, times, fits)
 		}
 	}

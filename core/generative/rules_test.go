@@ -50,7 +50,7 @@ func TestDirectionsStayDirections(t *testing.T) {
 		finishFit(t, d, 3)
 		all, off := generateAll(t, d, knobs, 1), 0
 		for row := all; len(row) > 0; row = row[tinyShape.Width():] {
-			if math.Abs(norm(row, 0)-1) > 1e-6 || math.Abs(norm(row, 4)-1) > 1e-6 {
+			if !(math.Abs(norm(row, 0)-1) <= 1e-6) || !(math.Abs(norm(row, 4)-1) <= 1e-6) {
 				off++
 			}
 		}
@@ -61,7 +61,7 @@ func TestDirectionsStayDirections(t *testing.T) {
 	straight := []float32{3, 4, 0, 0, 7}
 	rules{directions: [][2]int{{0, 1}, {2, 3}}}.straighten(straight)
 	for i, want := range []float32{0.6, 0.8, 0, 0, 7} {
-		if math.Abs(float64(straight[i]-want)) > 1e-6 {
+		if !(math.Abs(float64(straight[i]-want)) <= 1e-6) {
 			t.Errorf("straightened %v", straight)
 		}
 	}

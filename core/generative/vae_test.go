@@ -105,7 +105,7 @@ func TestVAEStepAgainstTheReference(t *testing.T) {
 				p.Data[j] = was - step
 				down := reference()
 				p.Data[j] = was
-				if want := (up - down) / (2 * step); math.Abs(got-want) > 1e-3*(0.05+math.Abs(want)) {
+				if want := (up - down) / (2 * step); !(math.Abs(got-want) <= 1e-3*(0.05+math.Abs(want))) {
 					t.Errorf("gradient of %s[%d] is %g, difference quotient %g", p.Name, j, got, want)
 				}
 			}

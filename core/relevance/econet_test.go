@@ -89,7 +89,7 @@ func againstTheReference(t *testing.T, n *ecoNet, embedding func(x matrix) matri
 		for i, p := range n.params() {
 			for j := range p.Data {
 				got, want := float64(grads[i][j]), gradcheck.Quotient(&p.Data[j], reference)
-				if math.Abs(got-want) > tolerance*(0.1+math.Abs(want)) {
+				if !(math.Abs(got-want) <= tolerance*(0.1+math.Abs(want))) {
 					t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
 				}
 			}

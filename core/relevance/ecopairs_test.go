@@ -57,7 +57,7 @@ func TestPairs(t *testing.T) {
 	for what, share := range map[string]float64{
 		"close pairs": float64(close) / n, "close pairs in order": float64(earlier) / float64(close), "distant pairs backwards": float64(before) / (n - float64(close)),
 	} {
-		if math.Abs(share-0.5) > 0.06 {
+		if !(math.Abs(share-0.5) <= 0.06) {
 			t.Errorf("share of %s is %.3f of %v", what, share, n)
 		}
 	}

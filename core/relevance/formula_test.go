@@ -132,7 +132,7 @@ func TestFormulasOfARow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range got {
-			if math.Abs(float64(got[i]-want[i])) > 1e-6 {
+			if !(math.Abs(float64(got[i]-want[i])) <= 1e-6) {
 				t.Errorf("%s is %v, want %v", text, got, want)
 				break
 			}
@@ -185,7 +185,7 @@ func TestFormulasAreMeasuredAndKept(t *testing.T) {
 		t.Fatalf("%d terms: %v", len(terms), err)
 	}
 	for i := range want {
-		if sum := terms[0][i] + terms[1][i] + terms[2][i]; math.Abs(float64(sum-want[i])) > 1e-5 {
+		if sum := terms[0][i] + terms[1][i] + terms[2][i]; !(math.Abs(float64(sum-want[i])) <= 1e-5) {
 			t.Fatalf("terms of row %d add up to %v, want %v", i, sum, want[i])
 		}
 	}

@@ -53,7 +53,7 @@ func TestUpdateAgainstTheReference(t *testing.T) {
 		for i, p := range n.params() {
 			for j := range p.Data {
 				got, want := float64(grads[i][j]), gradcheck.Quotient(&p.Data[j], reference)
-				if math.Abs(got-want) > 2e-4*(0.1+math.Abs(want)) {
+				if !(math.Abs(got-want) <= 2e-4*(0.1+math.Abs(want))) {
 					t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
 				}
 			}
@@ -262,7 +262,7 @@ func TestScoresOfSmallBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range rows {
-			if d := math.Abs(float64(got[i] - want[i])); d > 1e-6*math.Abs(float64(want[i])) {
+			if d := math.Abs(float64(got[i] - want[i])); !(d <= 1e-6*math.Abs(float64(want[i]))) {
 				t.Errorf("row %d of %d scores %v, of 64 %v", i, rows, got[i], want[i])
 			}
 		}

@@ -39,7 +39,7 @@ func TestExploringAddsNoise(t *testing.T) {
 				bounds++
 				want = math.Copysign(1-1e-6, want)
 			}
-			if math.Abs(float64(got[i])-want) > 1e-5 || got[i] >= 1 || got[i] <= -1 {
+			if !(math.Abs(float64(got[i])-want) <= 1e-5) || got[i] >= 1 || got[i] <= -1 {
 				t.Fatalf("env step %d: action %v around %v with noise %v, want %v", step, got[i], mean[i], noise[i], want)
 			}
 		}
@@ -57,7 +57,7 @@ func TestCopiesActAsOneDoes(t *testing.T) {
 	all := act(t, x, stacks, agent.Mean, 1)
 	for i, stack := range stacks {
 		for j, v := range act(t, x, [][][]byte{stack}, agent.Mean, 1) {
-			if math.Abs(float64(v-all[i*c.Act+j])) > 1e-6 {
+			if !(math.Abs(float64(v-all[i*c.Act+j])) <= 1e-6) {
 				t.Fatalf("copy %d does %v beside others, %v alone", i, all[i*c.Act+j], v)
 			}
 		}
@@ -94,7 +94,7 @@ func TestActivationsAreThePolicys(t *testing.T) {
 	}
 	mean := act(t, x, stacks, agent.Mean, 1)
 	for i, v := range layers[2].Pre {
-		if got := math.Tanh(float64(v)); math.Abs(got-float64(mean[i])) > 1e-5 {
+		if got := math.Tanh(float64(v)); !(math.Abs(got-float64(mean[i])) <= 1e-5) {
 			t.Fatalf("number %d: the output layer says %v, the policy does %v", i, got, mean[i])
 		}
 	}
