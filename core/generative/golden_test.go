@@ -113,20 +113,25 @@ func TestGoldenFitsAndSamples(t *testing.T) {
 			golden.NearTensors(t, "average", d.served.State(), want.Average, 2e-5)
 			for i, omega := range strengths {
 				sampling.Guidance = omega
-				samples := generateAll(t, d, sampling, 0)
-				if len(want.Samples[i]) != goldenSamples {
-					t.Fatalf("they made %d samples with ω = %v", len(want.Samples[i]), omega)
-				}
-				for k, row := range want.Samples[i] {
-					if len(row) != len(told.Rows[0]) {
-						t.Fatalf("sample %d has %d numbers, want %d", k, len(row), len(told.Rows[0]))
-					}
-					for j, v := range row {
-						golden.Near(t, "sample", float64(samples[k*shape.Width()+j]), float64(v), 2e-4)
-					}
-				}
+				nearSamples(t, shape, generateAll(t, d, sampling, 0), want.Samples[i])
 			}
 		})
+	}
+}
+
+// nearSamples compares samples [s, a, r, s', d] with rows [s, a, r, s'].
+func nearSamples(t *testing.T, shape replay.Shape, got []float32, want [][]float32) {
+	t.Helper()
+	if len(want) != goldenSamples {
+		t.Fatalf("they made %d samples", len(want))
+	}
+	for i, row := range want {
+		if len(row) != shape.Width()-1 {
+			t.Fatalf("sample %d has %d numbers, want %d", i, len(row), shape.Width()-1)
+		}
+		for j, v := range row {
+			golden.Near(t, "sample", float64(got[i*shape.Width()+j]), float64(v), 2e-4)
+		}
 	}
 }
 
