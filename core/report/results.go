@@ -56,6 +56,7 @@ var resultQuantities = []string{
 // furtherQuantities are kept if one of the runs has them, each where it stands: a file keeps its
 // columns until a run with others is added.
 var furtherQuantities = []string{
+	"dormant/ratio_drm",
 	"evaluated/explored/goals", "evaluated/explored/cells", "evaluated/explored/moved", "evaluated/explored/on_spot",
 	"losses/bonus", "losses/episodes/entries", "losses/episodes/p90", "losses/episodes/accuracy",
 	"generated/dynamics/relative", "generated/dynamics/relevant", "generated/dynamics/combined", "generated/furthest", "generated/rewarded", "generated/rewarded_real", "scores/q10",

@@ -191,14 +191,14 @@ func (e *Entry) Line(t *theme.Theme, w int) string {
 	left := t.Key.On(e.prompt) + string(runes[:at])
 	right := string(runes[at:]) + " "
 	under := []rune(right)
-	text := left + t.Cursor.On(string(under[:1])) + string(under[1:])
+	text := left + t.UnderCursor(string(under[:1])) + string(under[1:])
 	if e.proposed {
-		text = t.Key.On(e.prompt) + t.Cursor.On(string(runes)+" ")
+		text = t.Key.On(e.prompt) + t.UnderCursor(string(runes)+" ")
 	}
 	if theme.Width(text) > w { // keep the cursor in sight, and half a line of what follows it
 		room, before, after := w-theme.Width(e.prompt)-3, string(runes[:at]), string(under[1:])
 		if near := tail(before, room-min(theme.Width(after), room/2)); near != before {
-			text = t.Key.On(e.prompt) + t.Glyphs.Ellipsis + near + t.Cursor.On(string(under[:1])) + after
+			text = t.Key.On(e.prompt) + t.Glyphs.Ellipsis + near + t.UnderCursor(string(under[:1])) + after
 		}
 	}
 	if e.wrong != "" {

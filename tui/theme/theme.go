@@ -30,6 +30,18 @@ func (i Ink) On(s string) string {
 	return i.before + s + i.after
 }
 
+// UnderCursor is the text at the cursor of an entry, a character or what is selected with the space after it.
+// Without inks the cursor is a mark of its own: _ in the place of that space, or | before the character.
+func (t *Theme) UnderCursor(s string) string {
+	if t.Cursor.before != "" {
+		return t.Cursor.On(s)
+	}
+	if text, space := strings.CutSuffix(s, " "); space {
+		return text + "_"
+	}
+	return "|" + s
+}
+
 // Theme is every colour and glyph of one screen. Its styles come from one renderer,
 // so that screens for different terminals can live in one process.
 type Theme struct {

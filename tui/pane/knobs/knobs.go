@@ -165,7 +165,7 @@ func (p *Pane) knobValue(k knob.Knob, selected, used bool) string {
 		if k.TakesFormulas() { // what is typed stands below, where it has room
 			return now + " " + t.Glyphs.Arrow + " " + t.Glyphs.Ellipsis
 		}
-		return now + " " + t.Glyphs.Arrow + " " + t.Staged.On(p.Typed().Text()) + t.Cursor.On(" ")
+		return now + " " + t.Glyphs.Arrow + " " + t.Staged.On(p.Typed().Text()) + t.UnderCursor(" ")
 	}
 	if v, ok := p.Staged[k.Name]; ok {
 		if strings.HasPrefix(v.Text, "=") {
@@ -188,7 +188,7 @@ func (p *Pane) typedFormula(w, most int) []string {
 		if at < from || at >= to {
 			line = t.Staged.On(string(runes[from:to]))
 		} else {
-			line = t.Staged.On(string(runes[from:at])) + t.Cursor.On(string(runes[at:at+1])) + t.Staged.On(string(runes[at+1:to]))
+			line = t.Staged.On(string(runes[from:at])) + t.UnderCursor(string(runes[at:at+1])) + t.Staged.On(string(runes[at+1:to]))
 		}
 		out = append(out, line)
 	}
