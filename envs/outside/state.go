@@ -114,7 +114,7 @@ func (f *fleet) resume(r *rider) error {
 
 // notRepeated is the loss of a saved episode.
 func notRepeated(why string) error {
-	return &Lost{text: why + "", saved: true}
+	return &Lost{text: why + ": the run is not repeated exactly", saved: true}
 }
 
 // reload gives the program the state that it saved. It has to have begun an episode before.
