@@ -77,3 +77,24 @@ func BenchmarkUpdate(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCompile makes the agent of that configuration: all its programs are built and compiled.
+func BenchmarkCompile(b *testing.B) {
+	c := Config{Settings: DefaultSettings, Shape: replay.Shape{Obs: 17, Act: 6}, Copies: 1}
+	log := filledLog(c, 3000, 1000)
+	for b.Loop() {
+		dev, err := cpu.New(cpu.Options{Threads: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		x, err := New(c, log, dev, 1)
+		if err == nil {
+			err = x.prepare(drawn)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		x.Close()
+		dev.Close()
+	}
+}

@@ -17,7 +17,7 @@
 // spread evenly.
 //
 // Frames are seen through four convolutions, each with a pooling that halves the frame, and painted by four that
-// each follow an enlargement; the loss is |painted − colours/255|² (vision.go). What frames predict is not shown yet.
+// each follow an enlargement; the loss is |painted − colours/255|² (vision.go). Open-loop predictions are painted in the same way.
 //
 // # The policy
 //
