@@ -35,7 +35,7 @@ type Expected struct {
 	// Frames is the same number in frames of the task, for runs from pixels; else 0.
 	Frames int    `json:"frames,omitempty"`
 	Source string `json:"source"`
-	// Results are the files with all their evaluations; none if their form differs from that of sweeps.
+	// Results are the files with all their evaluations.
 	Results []string `json:"results,omitempty"`
 }
 

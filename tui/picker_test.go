@@ -251,9 +251,9 @@ func TestPickerSaysWhatToExpect(t *testing.T) {
 			},
 		}}
 	})
-	s.contains(t, "expect 267 ± 95 at step 20,000 (10 runs); synther 301 ± 89; sac 169 ± 33")
+	s.contains(t, "expect 250 ± 89 at step 20,000 (13 runs); synther 302 ± 91; sac 161 ± 33")
 	s.press("down", "right", "right")
-	s.contains(t, "no runs of these settings were measured; redq 267 ± 95; synther 301 ± 89; sac 169 ± 33")
+	s.contains(t, "no runs of these settings were measured; redq 250 ± 89; synther 302 ± 91; sac 161 ± 33")
 }
 
 // The observations of the agent can be chosen. For a run from pixels the picker says how many
