@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -57,11 +56,7 @@ func TestClaimsAreWhatTheResultsGive(t *testing.T) {
 			sample{"pgr-curiosity", "", []string{bounded, aside}, 40}, sample{"pgr-resample", "", []string{control}, 10}, 146, 216, 182, report.Mean},
 	} {
 		for _, page := range c.pages {
-			text, err := os.ReadFile(filepath.Join("../../..", filepath.FromSlash(page)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(string(text), c.claim) {
+			if !strings.Contains(read(t, page), c.claim) {
 				t.Errorf("%s does not have the comparison %s", page, c.claim)
 			}
 		}
