@@ -22,14 +22,20 @@ type page struct {
 // smaller replaces words of the page where the test machine is smaller.
 var smaller = map[string]string{"demo": "tiny.toml", "--cpus-per-task=5": "--cpus-per-task=2"}
 
+// onTiny is a path of the page for the sweeps that are made here: preset demo is on cheetah-run, and tiny.toml not.
+func onTiny(path string) string {
+	return strings.ReplaceAll(path, "-cheetah-run-", "-cartpole-swingup-")
+}
+
 // do runs a line.
 func (p *page) do(line string) {
 	p.t.Helper()
 	words := strings.Fields(line)[1:]
 	for i, w := range words {
 		if small, is := smaller[w]; is {
-			words[i] = small
+			w = small
 		}
+		words[i] = onTiny(w)
 	}
 	switch {
 	case slices.Contains(words, "--on"):
@@ -100,7 +106,7 @@ func TestTheCommandsOfTheClusterOnSlurm(t *testing.T) {
 	p := page{t: t}
 	for _, line := range lines {
 		if strings.HasPrefix(line, "pgrlab attach") { // the first sweep was cancelled above
-			run := filepath.Clean(strings.Fields(line)[2])
+			run := onTiny(filepath.Clean(strings.Fields(line)[2]))
 			p.do("pgrlab sweep cancel sweeps/b")
 			p.do("pgrlab sweep --out sweeps/a --on slurm")
 			before := stepOf(t, run)
