@@ -40,6 +40,26 @@ func TestPresetsAreRuns(t *testing.T) {
 	}
 }
 
+// Every cell that the paper has of a method with a model of the world is a preset, which shows the
+// paper's number.
+func TestEveryCellOfAModelIsAPreset(t *testing.T) {
+	cells := 0
+	for _, r := range references().results {
+		if !slices.Contains([]string{"dreamerv3", "dreamerv3-noised", "max", "max-noised"}, r.Method) || r.Independent {
+			continue
+		}
+		cells++
+		if !slices.ContainsFunc(Figures(), func(p Preset) bool {
+			return p.Task == r.Task && p.Method == r.Method && p.Observation == r.Observation && slices.ContainsFunc(p.Results, r.repeats)
+		}) {
+			t.Errorf("%s: no preset is %s on %s from %s beside %v", r.Source, r.Method, r.Task, r.Observation, r)
+		}
+	}
+	if cells != 7+2+4*3 {
+		t.Errorf("%d cells", cells)
+	}
+}
+
 // What a preset sets holds at any scale, even where its own scale sets the same value.
 func TestPresetsHoldAtOtherScales(t *testing.T) {
 	c, err := Resolve(Choice{Preset: "fig-cadence-10000", Scale: "demo"})

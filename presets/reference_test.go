@@ -156,6 +156,7 @@ func TestReferencesFromPixels(t *testing.T) {
 		{"walker-walk", "pgr-count", "paper 541 ± 88 at 100K (200K frames); untrained 21"},
 		{"cheetah-run", "pgr-count", "paper 508 ± 74 at 100K (200K frames); untrained 0"},
 		{"cartpole-balance", "drqv2", "independent (facebookresearch/drqv2) 987 ± 13 at 50K (100K frames); independent (facebookresearch/drqv2) 983 ± 18 at 100K (200K frames); untrained 374"},
+		{"cheetah-run", "dreamerv3", "paper 298 ± 86 at 100K; untrained 0"},
 		{"cartpole-balance", "synther", "untrained 374"},
 		{"finger-turn-hard", "drqv2", ""},
 	} {
