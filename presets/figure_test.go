@@ -1,9 +1,12 @@
 package presets
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/core/config"
 )
 
 func named(t *testing.T, name string) Preset {
@@ -45,7 +48,7 @@ func TestPresetsAreRuns(t *testing.T) {
 func TestEveryCellOfAModelIsAPreset(t *testing.T) {
 	cells := 0
 	for _, r := range references().results {
-		if !slices.Contains([]string{"dreamerv3", "dreamerv3-noised", "max", "max-noised"}, r.Method) || r.Independent {
+		if !slices.Contains([]string{"mbpo", "dreamerv3", "dreamerv3-noised", "max", "max-noised"}, r.Method) || r.Independent {
 			continue
 		}
 		cells++
@@ -55,7 +58,7 @@ func TestEveryCellOfAModelIsAPreset(t *testing.T) {
 			t.Errorf("%s: no preset is %s on %s from %s beside %v", r.Source, r.Method, r.Task, r.Observation, r)
 		}
 	}
-	if cells != 7+2+4*3 {
+	if cells != 2*7+2+4*3 {
 		t.Errorf("%d cells", cells)
 	}
 }
@@ -68,6 +71,78 @@ func TestPresetsHoldAtOtherScales(t *testing.T) {
 	}
 	if c.Knobs.RefitEvery != 10_000 || c.Agent.Hidden[0] != 128 || c.Scale != "demo" || c.Task != "hopper-stand" {
 		t.Errorf("refit every %d, %d wide, %s, %s", c.Knobs.RefitEvery, c.Agent.Hidden[0], c.Scale, c.Task)
+	}
+}
+
+// A method of a table that has numbers of its own on the table's task is run with them, and is then
+// what its own preset is; other methods, and other tasks, are not.
+func TestMethodsOfATableHaveTheirOwnNumbers(t *testing.T) {
+	for _, name := range []string{"walker2d", "halfcheetah", "hopper"} {
+		for _, scale := range scaleNames {
+			want := resolved(t, Choice{Preset: "mbpo-" + name, Scale: scale})
+			for _, table := range []string{"table-2-" + name, "dreamerv3-" + name} {
+				got := resolved(t, Choice{Preset: table, Method: "mbpo", Scale: scale})
+				got.Preset = want.Preset
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s with mbpo at %s is not mbpo-%s", table, scale, name)
+				}
+			}
+		}
+	}
+	if c := resolved(t, Choice{Preset: "table-2-halfcheetah", Method: "mbpo"}); c.Knobs.UTD != 40 {
+		t.Errorf("mbpo makes %d updates", c.Knobs.UTD)
+	}
+	if c := resolved(t, Choice{Preset: "table-2-halfcheetah", Method: "sac"}); c.Knobs.UTD == 40 {
+		t.Error("sac makes MBPO's updates")
+	}
+	if c := resolved(t, Choice{Preset: "table-2-hopper", Method: "mbpo", Task: "cheetah-run"}); len(c.Schedule) > 0 {
+		t.Errorf("cheetah-run has Hopper's horizon: %v", c.Schedule)
+	}
+	for _, name := range presetNames {
+		var l layer
+		if err := decode("preset/"+name+".toml", read("preset/"+name+".toml"), &l); err != nil {
+			t.Fatal(err)
+		}
+		for method, other := range l.Own {
+			if p := named(t, other); p.Method != method || p.Task != first(l.Task, defaultTask) || !slices.Contains(l.Compare, method) {
+				t.Errorf("%s: %s is %s on %s", name, other, p.Method, p.Task)
+			}
+		}
+	}
+}
+
+func resolved(t *testing.T, c Choice) config.Config {
+	t.Helper()
+	got, err := Resolve(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// The appendix on noise is a table of four methods, with noise and without.
+func TestNoisedPresetsAreATable(t *testing.T) {
+	for _, task := range []string{"cheetah", "walker", "hopper"} {
+		p := named(t, "fig-noised-"+task)
+		clean := map[string]string{"pgr-noised-icm": "pgr-curiosity", "dreamerv3-noised": "dreamerv3", "max-noised": "max", "mbpo-noised": "mbpo"}
+		methods := append([]string{p.Method}, p.Compare...)
+		if len(methods) != 2*len(clean) {
+			t.Errorf("%s has %v", p.Name, methods)
+		}
+		for noised, without := range clean {
+			if !slices.Contains(methods, noised) || !slices.Contains(methods, without) {
+				t.Errorf("%s has %v, want %s and %s", p.Name, methods, noised, without)
+			}
+		}
+		paper := 0
+		for _, r := range p.Results {
+			if !r.Independent && r.Method != "mbpo" {
+				paper++
+			}
+		}
+		if paper != 6 {
+			t.Errorf("%s shows %d results of the paper, want 6: %v", p.Name, paper, p.Results)
+		}
 	}
 }
 

@@ -27,6 +27,9 @@ type layer struct {
 	Doc     string   `toml:"doc"`
 	Figure  string   `toml:"figure"`  // for presets: the part of the paper that the preset belongs to
 	Compare []string `toml:"compare"` // for presets: the other methods of the figure
+	// Own are, for presets, the presets of methods of the figure that have numbers of their own on
+	// its task.
+	Own map[string]string `toml:"own"`
 	// Layers are, for methods and tasks, the further layers of a scale that are meant for them: for
 	// a learner, for observations or for a generator.
 	Layers []string `toml:"layers"`

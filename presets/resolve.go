@@ -63,8 +63,9 @@ const (
 //
 // If an axis is chosen that differs from a file's, only what the file changes on its own axes is
 // laid over the chosen axes: --method sac on a complete file means SAC with the edits of that file.
-// Named presets contain only what they are about, and that is laid over any axes. Resolve does not
-// know whether the task exists.
+// Named presets contain only what they are about, and that is laid over any axes. A named preset's own
+// names the presets of methods that have numbers of their own on its task: own = { mbpo = "mbpo-hopper" },
+// which is laid over it for this method and task. Resolve does not know whether the task exists.
 func Resolve(c Choice) (config.Config, error) {
 	s, err := resolve(c)
 	if err != nil {
@@ -128,6 +129,10 @@ func resolve(c Choice) (*stack, error) {
 		}
 	}
 	s.lay(file, doc)
+	if other := top.Own[chosen.method]; named && other != "" && chosen.task == own.task {
+		file := "preset/" + other + ".toml"
+		s.lay(file, read(file))
+	}
 	if named && chosen.method != own.method && s.config.Generator.Kind == config.GeneratorNone {
 		s.config.Knobs.Ratio = 0 // a figure's share of synthetic rows is not that of its baselines on real data
 	}
