@@ -119,13 +119,13 @@ func TestIndependentResultsAreMarked(t *testing.T) {
 	}
 }
 
-// Every cell of the paper on state observations is a run that this program makes:
-// task × method × scale, except for the methods of others.
+// Every result on state observations, of the paper and of others, belongs to a run that this program
+// makes: task × method × scale, with as many steps, except for the points of others' curves, which are
+// read at several steps of a run.
 func TestEveryStateCellIsARun(t *testing.T) {
-	others := map[string]bool{"mbpo": true, "dreamerv3": true, "dreamerv3-noised": true}
 	cells := 0
 	for _, r := range references().results {
-		if r.Observation != "state" || others[r.Method] {
+		if r.Observation != "state" {
 			continue
 		}
 		c, err := Resolve(Choice{Task: r.Task, Method: r.Method, Scale: "paper"})
@@ -136,13 +136,13 @@ func TestEveryStateCellIsARun(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Errorf("%s × %s: %v", r.Task, r.Method, err)
 		}
-		if c.Steps != r.Steps {
+		if curve := r.Source == "danijar/dreamerv3: scores"; c.Steps != r.Steps && !curve {
 			t.Errorf("%s × %s: %d steps, the result is read at %d", r.Task, r.Method, c.Steps, r.Steps)
 		}
 		cells++
 	}
-	if cells < 80 {
-		t.Errorf("%d cells", cells)
+	if want := 10*4 + 6*3 + 9*2 + 6*3 + 7*3; cells < want {
+		t.Errorf("%d cells, the paper alone has %d", cells, want)
 	}
 }
 

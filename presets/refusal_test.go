@@ -111,31 +111,6 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 	}
 }
 
-// Every result of the paper on state observations belongs to a run that can be made here, with as
-// many steps. MBPO and DreamerV3 are other people's programs.
-func TestEveryCellOfThePaperIsARun(t *testing.T) {
-	others := []string{"mbpo", "dreamerv3"}
-	cells := 0
-	for _, r := range references().results {
-		name := strings.TrimSuffix(r.Method, "-noised")
-		if r.Observation != "state" || r.Independent || slices.Contains(others, name) {
-			continue
-		}
-		c, err := Resolve(Choice{Task: r.Task, Method: r.Method, Scale: "paper"})
-		if err != nil {
-			t.Errorf("%s, %s on %s: %v", r.Source, r.Method, r.Task, err)
-			continue
-		}
-		if err := c.Validate(); err != nil || c.Steps != r.Steps {
-			t.Errorf("%s, %s on %s: %d steps, the paper's %d: %v", r.Source, r.Method, r.Task, c.Steps, r.Steps, err)
-		}
-		cells++
-	}
-	if cells < 60 {
-		t.Errorf("%d results", cells)
-	}
-}
-
 // Where the released code differs from the paper, scale release has an option with its reason, and
 // shows it.
 func TestQuirksOfTheReleasedCodeAreShown(t *testing.T) {
