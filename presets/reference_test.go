@@ -70,7 +70,7 @@ func TestReferencesComplete(t *testing.T) {
 		"son9ih/pgr: exp/01_experiments.md":          2 * 7,
 		"an unnamed fork of renwang435/pgr":          2,
 		"facebookresearch/drqv2: curves":             4*8 + 3*2,
-		"danijar/dreamerv3: scores":                  30,
+		"danijar/dreamerv3: scores":                  13 + 16 + 6 + 4*7 + 2*2,
 	} {
 		if count[source] != n {
 			t.Errorf("%s has %d results, want %d", source, count[source], n)
@@ -89,8 +89,8 @@ func TestReferencesComplete(t *testing.T) {
 // never taken for the paper's.
 func TestIndependentResultsAreMarked(t *testing.T) {
 	found := Independent("cheetah-run")
-	if len(found) != 6+7 {
-		t.Fatalf("%d independent results on cheetah-run, want 6 from states and 7 from pixels", len(found))
+	if len(found) != 11+9 {
+		t.Fatalf("%d independent results on cheetah-run, want 11 from states and 9 from pixels", len(found))
 	}
 	for _, r := range found {
 		if !r.Independent || r.Source == "Table 1" {
@@ -156,7 +156,7 @@ func TestReferencesFromPixels(t *testing.T) {
 		{"walker-walk", "pgr-count", "paper 541 ± 88 at 100K (200K frames); untrained 21"},
 		{"cheetah-run", "pgr-count", "paper 508 ± 74 at 100K (200K frames); untrained 0"},
 		{"cartpole-balance", "drqv2", "independent (facebookresearch/drqv2) 987 ± 13 at 50K (100K frames); independent (facebookresearch/drqv2) 983 ± 18 at 100K (200K frames); untrained 374"},
-		{"cheetah-run", "dreamerv3", "paper 298 ± 86 at 100K; untrained 0"},
+		{"cheetah-run", "dreamerv3", "paper 298 ± 86 at 100K; independent (danijar/dreamerv3) 333 ± 31 at 100K (100K frames), with its version of 2023; independent (danijar/dreamerv3) 325 ± 46 at 100K (100K frames), with its version of 2024; untrained 0"},
 		{"cartpole-balance", "synther", "untrained 374"},
 		{"finger-turn-hard", "drqv2", ""},
 	} {
@@ -166,12 +166,12 @@ func TestReferencesFromPixels(t *testing.T) {
 	}
 	for _, name := range []string{"table-1-pixels-walker", "table-1-pixels-cheetah", "fig-pixels", "fig-pixels-cheetah"} {
 		p := named(t, name)
-		paper := 5
+		paper, others := 5, 7
 		if strings.HasPrefix(name, "table") {
-			paper = 6 // the figure has no DreamerV3
+			paper, others = 6, 9 // the figure has no DreamerV3
 		}
-		if len(p.Results) != paper+7 || p.Observation != "pixels" {
-			t.Errorf("%s, %s: %d results, want %d of the paper and 7 independent ones: %v", name, p.Observation, len(p.Results), paper, p.Results)
+		if len(p.Results) != paper+others || p.Observation != "pixels" {
+			t.Errorf("%s, %s: %d results, want %d of the paper and %d independent ones: %v", name, p.Observation, len(p.Results), paper, others, p.Results)
 		}
 		for _, method := range append([]string{p.Method}, p.Compare...) {
 			c, err := Resolve(Choice{Preset: name, Method: method})
@@ -251,7 +251,7 @@ func TestCurvesOfDrQv2(t *testing.T) {
 	} {
 		points := 0
 		for _, r := range Independent(task) {
-			if r.Observation != "pixels" {
+			if r.Observation != "pixels" || r.Method != "drqv2" {
 				continue
 			}
 			points++
@@ -265,5 +265,33 @@ func TestCurvesOfDrQv2(t *testing.T) {
 		if points != len(want) {
 			t.Errorf("%s has %d points, want %d", task, points, len(want))
 		}
+	}
+}
+
+// The curves of DreamerV3's authors are in env steps with repeats counted, so that they can stand beside
+// runs without a repeat, and rise; the line beside a run has the points that runs at short and paper reach.
+func TestCurvesOfDreamerV3(t *testing.T) {
+	for task, want := range map[string]map[int][2]float64{ // by env step
+		"cheetah-run":      {20_000: {53.9, 23.5}, 50_000: {228.5, 87.9}, 100_000: {307.6, 86.9}, 200_000: {425.9, 57}, 300_000: {469.8, 94.8}, 400_000: {531.4, 78.5}, 480_000: {613.6, 25.6}},
+		"finger-turn-hard": {20_000: {278.4, 437.6}, 50_000: {220.5, 137.1}, 100_000: {279.5, 193.1}, 200_000: {543, 208.9}, 300_000: {482.1, 265.5}, 400_000: {862.6, 41.2}, 480_000: {889.1, 30.7}},
+		"hopper-hop":       {100_000: {0.6, 1.2}, 200_000: {7.9, 10.2}, 300_000: {33.3, 38.1}, 400_000: {109.6, 29.4}, 480_000: {113.4, 34.1}},
+		"quadruped-walk":   {},
+	} {
+		points := 0
+		for _, r := range Independent(task) {
+			if r.Method != "dreamerv3" || r.Observation != "state" {
+				continue
+			}
+			points++
+			if of := want[r.Steps]; r.Mean != of[0] || r.Std != of[1] || r.Seeds != 5 || r.Frames != 0 || !strings.Contains(r.Note, "in 2023") {
+				t.Errorf("%s: %+v, want %v", task, r, of)
+			}
+		}
+		if points != len(want) {
+			t.Errorf("%s has %d points, want %d", task, points, len(want))
+		}
+	}
+	if got, want := Beside(Of{"cheetah-run", "dreamerv3", "state", ""}), "paper 362 ± 31 at 100K; independent (danijar/dreamerv3) 54 ± 24 at 20K; independent (danijar/dreamerv3) 308 ± 87 at 100K"; got != want {
+		t.Errorf("beside a run stands %q, want %q", got, want)
 	}
 }
