@@ -1,6 +1,8 @@
 package presets
 
 import (
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -118,6 +120,55 @@ func resolved(t *testing.T, c Choice) config.Config {
 		t.Fatal(err)
 	}
 	return got
+}
+
+// MBPO's horizon on Hopper-v2 is that of its program: recorded from jannerm/mbpo @ac694ff,
+// mbpo/algorithms/mbpo.py, with rollout_schedule [20, 150, 1, 15], as core/dynamics/testdata/mbpo.json
+// has it under rollout_length. Its epochs of 1,000 steps begin after the 5,000 random ones. The rows of a
+// generation grow with the horizon, so that as many rollouts begin, and D_syn has room for those it retains.
+func TestHorizonOnHopperIsRecorded(t *testing.T) {
+	epochs := []int{0, 19, 20, 21, 29, 30, 48, 49, 60, 75, 99, 100, 125, 149, 150, 151, 200}
+	horizons := []int{1, 1, 1, 1, 1, 2, 4, 4, 5, 6, 9, 9, 12, 14, 15, 15, 15}
+	// length is ⌊a + (b − a)·x⌋ with x how far the epoch is from 20 to 150: the same table, between its rows.
+	length := func(epoch int) int { return 1 + 14*min(max(epoch-20, 0), 130)/130 }
+	for i, e := range epochs {
+		if length(e) != horizons[i] {
+			t.Fatalf("epoch %d: %d, recorded %d", e, length(e), horizons[i])
+		}
+	}
+	c := resolved(t, Choice{Preset: "mbpo-hopper"})
+	at := map[int]map[string]int{} // by step
+	for _, change := range c.Schedule {
+		var step, value int
+		when, what, _ := strings.Cut(change, ":")
+		knob, to, _ := strings.Cut(what, "=")
+		if _, err := fmt.Sscan(when+" "+to, &step, &value); err != nil {
+			t.Fatalf("%s: %v", change, err)
+		}
+		if at[step] == nil {
+			at[step] = map[string]int{}
+		}
+		at[step][knob] = value
+	}
+	now := map[string]int{"horizon": c.Knobs.Horizon, "samples": c.Knobs.Samples}
+	rollouts, compared := now["samples"]/now["horizon"], 0
+	for step := 0; step < c.Steps; step++ { // a change between epochs is a fault too
+		maps.Copy(now, at[step])
+		delete(at, step)
+		want := length(max(0, step-c.StartSteps) / 1_000)
+		if now["horizon"] != want || now["samples"] != rollouts*want {
+			t.Fatalf("step %d: horizon %d, %d samples; want %d and %d", step, now["horizon"], now["samples"], want, rollouts*want)
+		}
+		if i := slices.Index(epochs, (step-c.StartSteps)/1_000); i > 0 && now["horizon"] == horizons[i] {
+			compared++
+		}
+	}
+	if compared != 9*1_000 || len(at) > 0 {
+		t.Errorf("%d steps are in recorded epochs; changes left: %v", compared, at)
+	}
+	if c.Generator.Retain*now["samples"] > c.Buffer {
+		t.Errorf("%d generations of %d rows do not fit %d", c.Generator.Retain, now["samples"], c.Buffer)
+	}
 }
 
 // The appendix on noise is a table of four methods, with noise and without.
