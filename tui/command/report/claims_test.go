@@ -118,6 +118,7 @@ func TestMBPOsComparisonsAreWhatTheResultsGive(t *testing.T) {
 		"and the runs set aside) | **−194 ":         {mbpo, synther.scores(t)},
 		"`mbpo-curiosity` − `mbpo` | −20 ":          {of("Hopper-v2", "mbpo-curiosity"), of("Hopper-v2", "mbpo")},
 		"Hopper-v2: `mbpo` − `sac` | −42 ":          {of("Hopper-v2", "mbpo"), of("Hopper-v2", "sac")},
+		"Hopper-v2: `mbpo` − `synther` | −172 ":     {of("Hopper-v2", "mbpo"), of("Hopper-v2", "synther")},
 		"`mbpo-curiosity` − `mbpo` | +73 ":          {of("reacher-hard", "mbpo-curiosity"), of("reacher-hard", "mbpo")},
 		"reacher-hard: `mbpo` − `sac` | **−147 ":    {of("reacher-hard", "mbpo"), of("reacher-hard", "sac")},
 		"(ten runs, question 4) | **−246 ":          {of("reacher-hard", "mbpo"), reacher.on(t, "reacher-hard")},
