@@ -63,7 +63,7 @@ func TestADamagedCheckpointIsRefused(t *testing.T) {
 		bad := slices.Clone(good)
 		bad[i] ^= 1 << (i % 8)
 		c, err := ReadCheckpoint(bytes.NewReader(bad), 1<<30)
-		if err == nil && (i < head || !reflect.DeepEqual(c, whole)) { // behind the header there are bits that mean nothing, as the level of a zstd frame
+		if err == nil && (i < head || !reflect.DeepEqual(c, whole)) { // after the header there are bits that mean nothing, as the level of a zstd frame
 			t.Errorf("a bit of byte %d flipped: %+v", i, c.Header)
 		}
 		if _, err := ReadCheckpoint(bytes.NewReader(good[:i]), 1<<30); err == nil || strings.Contains(err.Error(), "EOF") {

@@ -121,7 +121,7 @@ func (l *Log) Append(b []byte) error {
 	return nil
 }
 
-// cut removes what an Append that failed has left behind the rows, where the next ones belong.
+// cut removes what an Append that failed has left after the rows, where the next ones belong.
 func (l *Log) cut() error {
 	if !l.torn {
 		return nil

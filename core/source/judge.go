@@ -108,7 +108,7 @@ func (j *Judge) Begin(number uint64, tv string, obs []float32) error {
 var ErrNotRepeated = errors.New("a saved episode cannot be repeated")
 
 // Step makes a step of all episodes; one that is over stays as it is. After ErrNotRepeated, which the host
-// was told, all have to begin again.
+// has a note of, all have to begin again.
 func (j *Judge) Step(actions, obs []float32, rewards []float64, ended []bool) error {
 	if err := j.env.Step(actions, obs, rewards, ended); err != nil {
 		if !tolerates(j.host, err) {

@@ -62,8 +62,8 @@ PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE GraceTime=60 State=U
 PartitionName=urgent Nodes=n1,n2 MaxTime=INFINITE PriorityTier=10 State=UP
 `))
 
-// startSlurm starts a cluster of two nodes on this machine, and stops it at the end of the test. Whoever
-// requests these tests has Slurm: where it does not start, they fail.
+// startSlurm starts a cluster of two nodes on this machine, and stops it at the end of the test. These
+// tests are run only where Slurm is wanted: where it does not start, they fail.
 func startSlurm(t *testing.T) {
 	t.Helper()
 	if os.Getenv(slurmVariable) == "" {

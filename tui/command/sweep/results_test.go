@@ -72,7 +72,7 @@ func TestACohortIsLeftOutWithAllItsSeeds(t *testing.T) {
 	}
 }
 
-// leftOut are the indexes of the jobs that whoever opens a sweep leaves out.
+// leftOut are the indexes of the jobs that each process that opens a sweep leaves out.
 func leftOut(t *testing.T, g *sweep.Grid) (left []int) {
 	t.Helper()
 	again, err := sweep.Open(g.Path())
