@@ -3,6 +3,8 @@ package golden
 import (
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -54,5 +56,26 @@ func TestArraysAreWhole(t *testing.T) {
 		if want == 4 && !math.IsNaN(a.Data[1]) {
 			t.Errorf("%s is read as %v", text, a.Data)
 		}
+	}
+}
+
+// What a script computes is read from the folder of the recorded files; one that lacks it skips the test.
+func TestComputed(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PGRLAB_GOLDEN", dir)
+	var into struct{ Loss float64 }
+	skipped := false
+	t.Run("lacking", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		Computed(t, "x.json", "x.py", &into)
+	})
+	if !skipped {
+		t.Error("a folder without the file skips nothing")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(`{"loss":2}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if Computed(t, "x.json", "x.py", &into); into.Loss != 2 {
+		t.Errorf("the loss is read as %v", into.Loss)
 	}
 }

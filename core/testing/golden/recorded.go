@@ -2,7 +2,9 @@ package golden
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -74,11 +76,27 @@ func (a Array) Ints() (x []int) {
 // it is set, else from testdata.
 func Recorded(t *testing.T, name string, into any) {
 	t.Helper()
-	dir := os.Getenv("PGRLAB_GOLDEN")
-	if dir == "" {
-		dir = "testdata"
+	Read(t, filepath.Join(folder(), name), into)
+}
+
+const recordings = "testdata"
+
+func folder() string {
+	if dir := os.Getenv("PGRLAB_GOLDEN"); dir != "" {
+		return dir
 	}
-	Read(t, filepath.Join(dir, name), into)
+	return recordings
+}
+
+// Computed reads a file that a script in testdata has computed from recorded ones, beside which it is. A folder in
+// PGRLAB_GOLDEN that the script has not seen has no such file: the test is then skipped.
+func Computed(t *testing.T, name, script string, into any) {
+	t.Helper()
+	dir := folder()
+	if _, err := os.Stat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) && dir != recordings {
+		t.Skipf("%s has no %s: %s %s writes it", dir, name, filepath.Join(recordings, script), dir)
+	}
+	Recorded(t, name, into)
 }
 
 // Close compares numbers with recorded ones. The error of each may be up to share of the largest
