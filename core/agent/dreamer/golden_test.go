@@ -25,19 +25,24 @@ type recorded struct {
 		Obs                                                                 map[string]int
 		Action, Imagine, Bins, Deter, Hidden, Stoch, Classes, Blocks, Units int
 	}
-	Batch         map[string]golden.Array
-	PrevAct       golden.Array `json:"prevact"`
-	Carry         map[string]golden.Array
+	served
 	Params, Slow  map[string]golden.Array
 	RetnormBefore struct{ Lo, Hi float64 } `json:"retnorm_before"`
 	Tokens, Deter golden.Array
 	PostLogits    golden.Array `json:"post_logits"`
-	StochIndex    golden.Array `json:"stoch_index"`
 	Losses        map[string]golden.Array
 	Total         float64
-	Imagined      map[string]golden.Array
 	Replay        map[string]golden.Array
 	RetnormAfter  struct{ Lo, Hi, Scale float64 } `json:"retnorm_after"`
+}
+
+// served is what an update reads: a batch, and what was drawn.
+type served struct {
+	Batch      map[string]golden.Array
+	PrevAct    golden.Array `json:"prevact"`
+	Carry      map[string]golden.Array
+	StochIndex golden.Array            `json:"stoch_index"`
+	Imagined   map[string]golden.Array // eps, stoch_index; of a recorded update also what it computed
 }
 
 // names are what the original calls a tensor of ours.
@@ -84,6 +89,25 @@ func (n *networks) names() map[string]*op.Tensor {
 	return all
 }
 
+// followers are what the original calls a tensor of the slow critic.
+func (n *networks) followers() map[string]*op.Tensor {
+	all, value := map[string]*op.Tensor{}, n.value.params()
+	for name, p := range n.names() {
+		if at := slices.Index(value, p); at >= 0 {
+			all["slow"+name] = n.slow.params()[at]
+		}
+	}
+	return all
+}
+
+// names are what the original calls the losses, without their weights.
+func (l *losses) names() map[string]float64 {
+	return map[string]float64{
+		"obs": l.model.Observation, "rew": l.model.Reward, "con": l.model.Continue, "dyn": l.model.Dynamics, "rep": l.model.Representation,
+		"policy": l.policy, "value": l.value, "repval": l.replayed / repValue,
+	}
+}
+
 // load returns the recorded agent and its batch.
 func load(t *testing.T) (*Agent, *recorded) {
 	t.Helper()
@@ -116,24 +140,24 @@ func load(t *testing.T) (*Agent, *recorded) {
 		}
 		copy(names[name].Data, a.Float32())
 	}
-	for name, a := range r.Slow {
-		of := names[strings.Replace(name, "slowval/", "val/", 1)]
-		for i, p := range x.nets.value.params() {
-			if p == of {
-				copy(x.nets.slow.params()[i].Data, a.Float32())
-			}
+	for name, p := range x.nets.followers() {
+		if len(p.Data) != len(r.Slow[name].Data) {
+			t.Fatalf("%s %v is missing", name, p.Shape)
 		}
+		copy(p.Data, r.Slow[name].Float32())
 	}
 	none := func(*op.Node, rng.Stream, *plan.Items, plan.Dist) []plan.Fill { return nil }
 	if err := x.prepare(none); err != nil {
 		t.Fatal(err)
 	}
 	r.fill(x)
+	x.take(&agent.Work{Rates: DefaultRates})
+	x.returns = span{r.RetnormBefore.Lo, r.RetnormBefore.Hi}
 	return x, r
 }
 
 // fill writes the recorded batch.
-func (r *recorded) fill(x *Agent) {
+func (r *served) fill(x *Agent) {
 	b, c := x.batch, x.config
 	at := func(a golden.Array, row, t int) []float32 { // of [B,T,…]
 		width := len(a.Data) / c.rows()
@@ -158,8 +182,6 @@ func (r *recorded) fill(x *Agent) {
 			}
 		}
 	}
-	x.take(&agent.Work{Rates: DefaultRates})
-	x.returns = span{r.RetnormBefore.Lo, r.RetnormBefore.Hi}
 }
 
 // bySequence returns a column [T,N,·] as [N,T,·].
@@ -182,7 +204,8 @@ func choose(dst []float32, index []float64, classes int) {
 }
 
 // run makes an update until its gradients are complete, with what was drawn there.
-func (r *recorded) run(t *testing.T, x *Agent) {
+func (r *served) run(t *testing.T, x *Agent) {
+	t.Helper()
 	c, b, z := x.config, x.batch, x.config.groups()
 	must := func(err error) {
 		t.Helper()
@@ -266,11 +289,7 @@ func TestGoldenUpdate(t *testing.T) {
 		replayed = append(replayed, bySequence(b.replayed, c)[row*c.Length:][:c.Length-1]...)
 	}
 	r.Replay["ret"].Close(t, "replayed return", replayed, near)
-	is := &x.now.losses
-	for name, got := range map[string]float64{
-		"obs": is.model.Observation, "rew": is.model.Reward, "con": is.model.Continue, "dyn": is.model.Dynamics, "rep": is.model.Representation,
-		"policy": is.policy, "value": is.value, "repval": is.replayed / repValue,
-	} {
+	for name, got := range x.now.losses.names() {
 		golden.Near(t, "loss "+name, got, average(r.Losses[name]), near)
 	}
 	golden.Near(t, "range, low", x.now.span.Low, r.RetnormAfter.Lo, near)
