@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -111,21 +112,29 @@ func TestMBPOsComparisonsAreWhatTheResultsGive(t *testing.T) {
 	sac := sample{"sac", "", []string{"docs/evidence/study-controls.csv"}, 10}
 	synther := sample{"synther", "", []string{"docs/evidence/study-bounded.csv", "docs/evidence/study-stopped.csv"}, 40}
 	reacher := sample{"synther", "", []string{"docs/evidence/study-bounded.csv"}, 10}
-	mbpo, curiosity := of("cheetah-run", "mbpo"), of("cheetah-run", "mbpo-curiosity")
-	for claim, between := range map[string][2][]float64{
-		"`mbpo-curiosity` − `mbpo` | −11 ":          {curiosity, mbpo},
-		"part 8 of [the study](study.md)) | **−62 ": {mbpo, sac.scores(t)},
-		"and the runs set aside) | **−194 ":         {mbpo, synther.scores(t)},
-		"`mbpo-curiosity` − `mbpo` | −20 ":          {of("Hopper-v2", "mbpo-curiosity"), of("Hopper-v2", "mbpo")},
-		"Hopper-v2: `mbpo` − `sac` | −42 ":          {of("Hopper-v2", "mbpo"), of("Hopper-v2", "sac")},
-		"Hopper-v2: `mbpo` − `synther` | −172 ":     {of("Hopper-v2", "mbpo"), of("Hopper-v2", "synther")},
-		"`mbpo-curiosity` − `mbpo` | +73 ":          {of("reacher-hard", "mbpo-curiosity"), of("reacher-hard", "mbpo")},
-		"reacher-hard: `mbpo` − `sac` | **−147 ":    {of("reacher-hard", "mbpo"), of("reacher-hard", "sac")},
-		"(ten runs, question 4) | **−246 ":          {of("reacher-hard", "mbpo"), reacher.on(t, "reacher-hard")},
+	for row, between := range map[string][2][]float64{
+		"cheetah-run: `mbpo-curiosity` − `mbpo`":  {of("cheetah-run", "mbpo-curiosity"), of("cheetah-run", "mbpo")},
+		"cheetah-run: `mbpo` − `sac`":             {of("cheetah-run", "mbpo"), sac.scores(t)},
+		"cheetah-run: `mbpo` − `synther`":         {of("cheetah-run", "mbpo"), synther.scores(t)},
+		"Hopper-v2: `mbpo-curiosity` − `mbpo`":    {of("Hopper-v2", "mbpo-curiosity"), of("Hopper-v2", "mbpo")},
+		"Hopper-v2: `mbpo` − `sac`":               {of("Hopper-v2", "mbpo"), of("Hopper-v2", "sac")},
+		"Hopper-v2: `mbpo` − `synther`":           {of("Hopper-v2", "mbpo"), of("Hopper-v2", "synther")},
+		"reacher-hard: `mbpo-curiosity` − `mbpo`": {of("reacher-hard", "mbpo-curiosity"), of("reacher-hard", "mbpo")},
+		"reacher-hard: `mbpo` − `sac`":            {of("reacher-hard", "mbpo"), of("reacher-hard", "sac")},
+		"reacher-hard: `mbpo` − `synther`":        {of("reacher-hard", "mbpo"), reacher.on(t, "reacher-hard")},
 	} {
-		less := report.Mean(between[0]) - report.Mean(between[1])
-		if !strings.HasSuffix(claim, strings.ReplaceAll(fmt.Sprintf("%+.0f ", less), "-", "−")) || !strings.Contains(string(text), claim) {
-			t.Errorf("the page has no %q, or the results have %+.1f", claim, less)
+		welch, p := report.Welch(between[0], between[1]), dealt(between[0], between[1], report.Mean)
+		want := append(compared(between[0], between[1], apart), welch.Low, welch.High, p, min(1, 9*p))
+		found := regexp.MustCompile(`(?m)^\| ` + row + `(?: \([^|]*\))? \| \**` + interval + `\** \| \[` + number + `, ` + number + `\] \| ` + number + ` \| ` + number + ` \|$`).FindStringSubmatch(string(text))
+		if len(found) != len(want)+1 {
+			t.Errorf("the page has no row of %s", row)
+			continue
+		}
+		near := []float64{0, 12, 12, 0, 0, 0.01 + 0.1*p, 0.01 + 0.9*p} // of draws
+		for i, s := range found[1:] {
+			if v, round := parsed(t, s); math.Abs(v-want[i]) > max(near[i], round) {
+				t.Errorf("%s: the page has %s, the results %.4f", row, s, want[i])
+			}
 		}
 	}
 }

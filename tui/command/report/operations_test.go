@@ -51,11 +51,7 @@ func TestReturnsAtEqualOperations(t *testing.T) {
 				continue
 			}
 			whole = append(whole, score(r, 16_000, 20_000))
-			from := step - 1000
-			if step == 20_000 {
-				from = 16_000
-			}
-			equal = append(equal, score(r, from, step))
+			equal = append(equal, score(r, step-1000, step))
 		}
 		if len(whole) != int(number(3)) {
 			t.Errorf("%s on %s: %d runs", method, task, len(whole))

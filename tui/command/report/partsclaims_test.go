@@ -63,6 +63,25 @@ func TestWorthOfThePartsOfARow(t *testing.T) {
 	}
 }
 
+// Beside the bootstrap's intervals stand Welch's of the same contrasts.
+func TestWelchOfTheParts(t *testing.T) {
+	runs := kindsOfRows(t)
+	var want []float64
+	for _, part := range []int{generatedStates, policyActions, simulatedOutcomes} {
+		var cells []cell
+		for kind, scores := range runs {
+			weight := 2.0 / kinds
+			if kind&part == 0 {
+				weight = -weight
+			}
+			cells = append(cells, cell{weight, scores})
+		}
+		want = append(want, contrast(cells)...)
+	}
+	holds(t, "docs/evidence/study.md", "contrasts are wider: "+interval+", "+interval+" and "+interval, want, 0)
+	holds(t, "README.md", `\(Welch's interval \[`+number+`, `+number+`\], p times three`, want[1:3], 0)
+}
+
 // kindsOfRows are the scores of the forty runs, by kind and then by seed.
 func kindsOfRows(t *testing.T) (all [kinds][]float64) {
 	t.Helper()

@@ -60,13 +60,17 @@ func TestClaimsInSentences(t *testing.T) {
 	perTD := sample{"per-td", "agent.critics=2", all, 15}.scores(t)
 	laterAll := sample{"synther", "", append([]string{partsFile}, all...), 75}.scores(t)
 	curious, curiousAll := sample{"pgr-curiosity", "", bounded, 40}.scores(t), sample{"pgr-curiosity", "", all, 70}.scores(t)
+	redq := sample{"redq", "", []string{firstFile}, 10}.scores(t)
+	equal := atEqualOperations(t)
 	for _, c := range []struct {
 		page, words string
 		want        []float64
 		near        float64 // how far the ends of an interval may be from those that other draws give
 	}{
 		{"README.md", `\+132 \[\+98, \+165\] on (\d+) \(`, []float64{report.Mean(sac)}, 0},
-		{"README.md", `on SynthER's (\d+)\.`, []float64{iqm(synther)}, 0},
+		{"README.md", `on SynthER's (\d+) \(`, []float64{iqm(synther)}, 0},
+		{"README.md", `\+(\d+) over all 45 and 13 runs`, []float64{report.Mean(laterRows) - report.Mean(allSac)}, 0},
+		{"README.md", `later ones of SynthER ` + interval, compared(curious, laterRows, minus), 3},
 		{"README.md", `the other two do not \(` + number + ` and ` + number + `\)`, []float64{unbounded, joint}, 0},
 		{"README.md", `lower with PGR \(` + interval + ` over the forty`, others, 0.001},
 		{"README.md", `with prompts is ` + interval + ` times`, scored(6_000, 10_000), 0.01},
@@ -86,8 +90,12 @@ func TestClaimsInSentences(t *testing.T) {
 		{"docs/evidence/study.md", `over all runs, 15 and 13, ` + interval, compared(perTD, allSac, apart), 3},
 		{"docs/evidence/study.md", `All sixteen together have ` + interval, compared(sample{"pgr-td", "", all, 16}.scores(t), sample{"synther", "", all, 70}.scores(t), minus), 3},
 		{"docs/evidence/README.md", `real rows worse by (\d+)`, []float64{iqm(synther) - iqm(sample{"per-td", "agent.critics=2", bounded, 10}.scores(t))}, 0},
+		{"docs/evidence/study.md", "they are " + interval + " for `synther` and " + interval + " for .pgr-curiosity. .permutation p " + number,
+			append(append(compared(synther, redq, minus), compared(curious, redq, minus)...), dealt(curious, redq, iqm)), 3},
+		{"docs/evidence/model-based.md", `where .sac. has 183 after 20,000 \(\+(\d+), Welch's interval \[` + number + `, ` + number + `\], permutation p ` + number, equal[0], 0.01},
+		{"docs/evidence/model-based.md", `and PGR 166 \(` + interval, equal[1][:3], 0},
 		{"docs/evidence/mazes.md", "`ppo` loses " + interval + " more than `ppo-curiosity`", lossesToTheTV(t), 0},
-		{"presets/data/method/pgr-curiosity.toml", `each, of (\d+);`, []float64{iqm(synther)}, 0},
+		{"presets/data/method/pgr-curiosity.toml", `each, of (\d+),`, []float64{iqm(synther)}, 0},
 	} {
 		holds(t, c.page, c.words, c.want, c.near)
 	}
@@ -115,7 +123,7 @@ func TestClaimsOfPromptsOverAllRuns(t *testing.T) {
 		var want, near []float64
 		for i := range c.a {
 			a, b := c.a[i].scores(t), c.b[i].scores(t)
-			p := dealt(a, b)
+			p := dealt(a, b, iqm)
 			want, near = append(append(want, compared(a, b, minus)...), p), append(near, 0, 3, 3, 0.01+0.1*p)
 			if c.family > 0 {
 				p = min(1, c.family*p)
@@ -188,14 +196,19 @@ func TestClaimsOfPixels(t *testing.T) {
 		return all
 	}
 	drqv2 := demo("drqv2")
+	var with []float64 // all with synthetic rows
 	for method, words := range map[string]string{"synther": "`synther` − `drqv2` ", "pgr-curiosity": "\\], `pgr-curiosity` ", "pgr-rnd": "\\], `pgr-rnd` ", "pgr-count": "\\], `pgr-count` "} {
 		a := demo(method)
+		with = append(with, a...)
 		between := report.Welch(a, drqv2)
 		if between.Low > 0 || between.High < 0 || slices.Max(a) > slices.Min(drqv2) {
 			t.Errorf("%s: the interval is [%.1f, %.1f] without 0, or a run is above one of drqv2", method, between.Low, between.High)
 		}
 		holds(t, "docs/evidence/pixels.md", words+interval, []float64{report.Mean(a) - report.Mean(drqv2), between.Low, between.High}, 0)
 	}
+	together := report.Welch(with, drqv2)
+	holds(t, "docs/evidence/pixels.md", `rows together have `+interval+` against the three of .drqv2. \(permutation p `+number+`\)`,
+		[]float64{report.Mean(with) - report.Mean(drqv2), together.Low, together.High, dealt(with, drqv2, report.Mean)}, 0.006)
 	for method, words := range map[string]string{"drqv2": ": `drqv2` ", "synther": ", `synther` ", "pgr-curiosity": ", `pgr-curiosity` ", "pgr-rnd": ", `pgr-rnd` ", "pgr-count": ", `pgr-count` "} {
 		holds(t, "docs/evidence/pixels.md", `from 25,000 on, seeds 1 and 2[^.]*`+words+`(\d+) and (\d+)`, scores("cheetah-run", method, "short", 25_000, 40_000, "docs/evidence/pixels-short.csv"), 0)
 	}
@@ -252,18 +265,40 @@ func compared(a, b []float64, statistic func([][]float64) float64) []float64 {
 	return []float64{statistic(strata), between.Low, between.High}
 }
 
-// dealt is the share of dealings of the runs to two groups whose interquartile means differ as much as theirs.
-func dealt(a, b []float64) float64 {
+// atEqualOperations are the differences of synther and pgr-curiosity from sac on cheetah-run at equal operations,
+// with Welch's interval and the p of dealing.
+func atEqualOperations(t *testing.T) (all [2][]float64) {
+	t.Helper()
+	at := func(s sample, step int) (scores []float64) {
+		for _, r := range s.runs(t, "cheetah-run") {
+			scores = append(scores, score(r, step-1000, step))
+		}
+		return scores
+	}
+	sac := at(sample{"sac", "", []string{controlsFile}, 10}, 20_000)
+	for i, of := range []struct {
+		method string
+		step   int
+	}{{"synther", 14_000}, {"pgr-curiosity", 11_000}} {
+		a := at(sample{of.method, "", []string{boundedFile, asideFile}, 40}, of.step)
+		welch := report.Welch(a, sac)
+		all[i] = []float64{report.Mean(a) - report.Mean(sac), welch.Low, welch.High, dealt(a, sac, report.Mean)}
+	}
+	return all
+}
+
+// dealt is the share of dealings of the runs to two groups whose centres differ as much as theirs.
+func dealt(a, b []float64, centre func([]float64) float64) float64 {
 	const dealings = 20_000
 	draws, both := rng.New(1, "dealings"), slices.Concat(a, b)
-	seen, hits := math.Abs(iqm(a)-iqm(b))-1e-9, 1
+	seen, hits := math.Abs(centre(a)-centre(b))-1e-9, 1
 	for n := range dealings {
 		at := draws.At(uint64(n))
 		for i := len(both) - 1; i > 0; i-- {
 			j := at.IntN(i + 1)
 			both[i], both[j] = both[j], both[i]
 		}
-		if math.Abs(iqm(both[:len(a)])-iqm(both[len(a):])) >= seen {
+		if math.Abs(centre(both[:len(a)])-centre(both[len(a):])) >= seen {
 			hits++
 		}
 	}
@@ -285,34 +320,51 @@ func (s sample) of(t *testing.T, quantity string, from, to int) (all []float64) 
 	return all
 }
 
-// maze are the scores of three runs a file, by the mazes' protocol.
+// maze are the scores of three seeds by the mazes' protocol, each the mean over the builds that ran it.
 func maze(t *testing.T, task, method, variant string, files ...string) (all []float64) {
 	t.Helper()
+	builds := map[uint64][]float64{}
 	for _, r := range evaluations(t, files...) {
 		if r.Task == task && r.Method == method && r.Variant == variant {
-			all = append(all, score(r, 4_200_000, 5_000_000))
+			builds[r.Seed] = append(builds[r.Seed], score(r, 4_200_000, 5_000_000))
 		}
 	}
-	if len(all)%3 != 0 || len(all) == 0 {
-		t.Fatalf("%s on %s: %d runs", method, task, len(all))
+	for seed := uint64(1); seed <= 3; seed++ {
+		all = append(all, report.Mean(builds[seed]))
+	}
+	if len(builds) != 3 {
+		t.Fatalf("%s on %s: seeds %v", method, task, builds)
 	}
 	return all
 }
 
-// lossesToTheTV is how much more plain PPO loses to the TV than PPO with curiosity, in the mean of both tasks,
-// with the interval of a sum of eight means of unequal variances (Welch 1947).
+// lossesToTheTV is how much more plain PPO loses to the TV than PPO with curiosity, in the mean of both tasks.
 func lossesToTheTV(t *testing.T) []float64 {
 	t.Helper()
-	mid, parts, weights := 0.0, 0.0, 0.0
+	var cells []cell
 	for _, task := range []string{"maze-sparse", "maze-very-sparse"} {
 		for method, sign := range map[string]float64{"ppo": 0.5, "ppo-curiosity": -0.5} {
 			for tv, side := range map[string]float64{"": sign, "tv=noise": -sign} {
-				scores := maze(t, task, method, tv, mazesFile)
-				mid += side * report.Mean(scores)
-				part := math.Pow(side*report.Deviation(scores), 2) / float64(len(scores))
-				parts, weights = parts+part, weights+part*part/float64(len(scores)-1)
+				cells = append(cells, cell{side, maze(t, task, method, tv, mazesFile)})
 			}
 		}
+	}
+	return contrast(cells)
+}
+
+// cell are runs whose mean counts with a weight in a contrast.
+type cell struct {
+	weight float64
+	scores []float64
+}
+
+// contrast is the weighted sum of the means of cells, with its interval for unequal variances (Welch 1947).
+func contrast(cells []cell) []float64 {
+	mid, parts, weights := 0.0, 0.0, 0.0
+	for _, c := range cells {
+		mid += c.weight * report.Mean(c.scores)
+		part := math.Pow(c.weight*report.Deviation(c.scores), 2) / float64(len(c.scores))
+		parts, weights = parts+part, weights+part*part/float64(len(c.scores)-1)
 	}
 	half := distuv.StudentsT{Sigma: 1, Nu: parts * parts / weights}.Quantile(0.975) * math.Sqrt(parts)
 	return []float64{mid, mid - half, mid + half}
