@@ -275,10 +275,6 @@ const (
 	SoftplusGrad                  // In dy x
 	Sigmoid                       // In x
 	SigmoidGrad                   // In dy y
-	Symlog                        // In x
-	SymlogGrad                    // In dy x
-	Symexp                        // In x
-	SymexpGrad                    // In dy x
 	SignedSqrt                    // In x
 	Clamp                         // In x; within F[0] to F[1]
 	ClampGrad                     // In dy x; F
@@ -324,7 +320,6 @@ const (
 	GatedUpdateKeep               // In y dout: the gradient of h
 	TwoHotAt                      // In x bins
 	BinMean                       // In z bins
-	MergeStats                    // In running x: mean, variance and count updated with the rows of x
 	Conv                          // In x w b; Window
 	ConvDX                        // In dz w; Window of the result
 	ConvDW                        // In x dz; Window
@@ -347,13 +342,12 @@ var codeNames = [Codes]string{
 	"batch stats", "batch norm", "batch norm dx", "batch norm dγ", "batch norm eval",
 	"fourier", "edm noised", "row mean square",
 	"exp", "log", "square", "sqrt", "softplus", "softplus grad", "sigmoid", "sigmoid grad",
-	"symlog", "symlog grad", "symexp", "symexp grad", "signed sqrt", "clamp", "clamp grad",
-	"minimum", "maximum", "div", "keep",
+	"signed sqrt", "clamp", "clamp grad", "minimum", "maximum", "div", "keep",
 	"column scale", "column add", "add columns", "members", "sum members", "split columns", "join members", "sum columns", "spread columns", "sum", "sum grad",
 	"bce", "bce grad", "gaussian kl", "gaussian kl grad", "gather", "gather grad",
 	"layer norm", "layer norm dx", "layer norm dγ", "rms norm", "rms norm dx", "rms norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
 	"softmax", "softmax grad", "group softmax", "group softmax grad", "group sample",
-	"cross-entropy", "cross-entropy grad", "gated update", "gated update grad", "gated update keep", "two-hot", "bin mean", "merge stats",
+	"cross-entropy", "cross-entropy grad", "gated update", "gated update grad", "gated update keep", "two-hot", "bin mean",
 	"conv", "conv dx", "conv dw", "conv db", "max-pool", "max-pool grad", "upsample", "upsample grad", "from bytes",
 }
 

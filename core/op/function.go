@@ -25,12 +25,6 @@ func (g *Graph) Softplus(x *Node) *Node { return g.apply(Softplus, Attr{}, x) }
 // Sigmoid is 1/(1+e⁻ˣ).
 func (g *Graph) Sigmoid(x *Node) *Node { return g.apply(Sigmoid, Attr{}, x) }
 
-// Symlog is sign(x)·ln(1+|x|) (Hafner et al. 2023, equation 9).
-func (g *Graph) Symlog(x *Node) *Node { return g.apply(Symlog, Attr{}, x) }
-
-// Symexp is sign(x)·(e^|x|−1), the inverse of Symlog.
-func (g *Graph) Symexp(x *Node) *Node { return g.apply(Symexp, Attr{}, x) }
-
 // SignedSqrt is sign(x)·√|x|. It turns a normal number into a factor of a noisy layer's noise
 // (Fortunato et al. 2018, equation 11). It has no derivative.
 func (g *Graph) SignedSqrt(x *Node) *Node { return g.apply(SignedSqrt, Attr{}, x) }
@@ -89,12 +83,6 @@ func curves() {
 		func(dy, x float64) float64 { return dy * sigmoid(x) })
 	activation(Sigmoid, SigmoidGrad, "Sigmoid", result, sigmoid,
 		func(dy, y float64) float64 { return dy * y * (1 - y) })
-	activation(Symlog, SymlogGrad, "Symlog", operand,
-		func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)), x) },
-		func(dy, x float64) float64 { return dy / (1 + math.Abs(x)) })
-	activation(Symexp, SymexpGrad, "Symexp", operand,
-		func(x float64) float64 { return math.Copysign(math.Expm1(math.Abs(x)), x) },
-		func(dy, x float64) float64 { return dy * math.Exp(math.Abs(x)) })
 }
 
 func choices() {

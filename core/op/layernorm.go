@@ -14,19 +14,6 @@ func (g *Graph) LayerNorm(x, gamma, beta *Node, eps float64) *Node {
 	return g.apply(LayerNorm, Attr{F: [3]float64{eps}}, x, gamma, beta)
 }
 
-// MergeStats updates the running mean and variance of columns with the rows of x [B,C] (Chan, Golub
-// and LeVeque 1979, equation 2.1). running [3,C] holds the mean, the biased variance and the number
-// of rows seen; with members, x is [N,B,C] and running [N,3,C]. The result is the next value of
-// running, which a Lerp at rate 1 stores there. MergeStats has no derivative.
-func (g *Graph) MergeStats(running, x *Node) *Node { return g.apply(MergeStats, Attr{}, running, x) }
-
-// Rows of MergeStats's running statistics.
-const (
-	RunningMean = iota
-	RunningVar
-	RunningCount
-)
-
 func init() {
 	rules[LayerNorm] = rule{name: "LayerNorm", wrt: []bool{true, true, true},
 		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
@@ -49,14 +36,6 @@ func init() {
 			x := in[0]
 			return append(x[:len(x)-2].Clone(), x[len(x)-1]), nil
 		}, do32: layerNormDGamma[float32], do64: layerNormDGamma[float64]}
-	rules[MergeStats] = rule{name: "MergeStats", wrt: []bool{false, false},
-		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			running, x := in[0], in[1]
-			if matrix(x) != nil || !running.Eq(statsShape(x)) {
-				return nil, errors.New("want running statistics [3,C] and x [B,C], or each with members")
-			}
-			return running.Clone(), nil
-		}, do32: mergeStats[float32], do64: mergeStats[float64]}
 }
 
 // moments returns the mean of a row and 1/√(var+eps).
@@ -113,33 +92,5 @@ func layerNormDGamma[T float](c call[T]) {
 		for j, x := range row {
 			c.out[column+j] += T(float64(c.in[1][at+j]) * (float64(x) - mean) * inverse)
 		}
-	})
-}
-
-func mergeStats[T float](c call[T]) {
-	old, x := c.in[0], c.in[1]
-	copy(c.out, old)
-	batch := c // with x as its first operand, as columnwise expects
-	batch.ins = c.ins[1:]
-	columnwise(batch, func(rows, cols, at, _, stats int) {
-		if rows == 0 {
-			return
-		}
-		mean, square := 0.0, 0.0
-		for i := range rows {
-			mean += float64(x[at+i*cols])
-		}
-		mean /= float64(rows)
-		for i := range rows {
-			d := float64(x[at+i*cols]) - mean
-			square += d * d
-		}
-		seen := float64(old[stats+RunningCount*cols])
-		total := seen + float64(rows)
-		apart := mean - float64(old[stats+RunningMean*cols])
-		square += seen*float64(old[stats+RunningVar*cols]) + apart*apart*seen*float64(rows)/total
-		c.out[stats+RunningMean*cols] = T(float64(old[stats+RunningMean*cols]) + apart*float64(rows)/total)
-		c.out[stats+RunningVar*cols] = T(square / total)
-		c.out[stats+RunningCount*cols] = T(total)
 	})
 }

@@ -73,10 +73,6 @@ const (
 	SoftplusGrad                         // dy x
 	Sigmoid                              // x
 	SigmoidGrad                          // dy y
-	Symlog                               // x
-	SymlogGrad                           // dy x
-	Symexp                               // x
-	SymexpGrad                           // dy x
 	SignedSqrt                           // x
 	Clamp                                // x
 	ClampGrad                            // dy x
@@ -122,7 +118,6 @@ const (
 	GatedUpdateKeep                      // y dout
 	TwoHotAt                             // x bins
 	BinMean                              // z bins
-	MergeStats                           // running x
 	Conv                                 // x w b
 	ConvDX                               // dz w
 	ConvDW                               // x dz

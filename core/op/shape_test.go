@@ -17,11 +17,11 @@ var arities = map[Kind][2]int{
 	TanhGaussian: {2, 2}, MinMembers: {1, 1}, MeanMembers: {1, 1}, TDTarget: {6, 6}, SquaredError: {2, 2},
 	WeightedSquaredError: {3, 3}, EntropyLoss: {3, 3}, AddScalars: {2, 2}, BatchStats: {1, 1}, BatchNorm: {4, 4},
 	BatchNormEval: {4, 4}, Fourier: {2, 2}, EDMNoised: {4, 4}, RowMeanSquare: {2, 2}, Exp: {1, 1}, Log: {1, 1},
-	Square: {1, 1}, Sqrt: {1, 1}, Softplus: {1, 1}, Sigmoid: {1, 1}, Symlog: {1, 1}, Symexp: {1, 1}, SignedSqrt: {1, 1},
+	Square: {1, 1}, Sqrt: {1, 1}, Softplus: {1, 1}, Sigmoid: {1, 1}, SignedSqrt: {1, 1},
 	Clamp: {1, 1}, Minimum: {2, 2}, Maximum: {2, 2}, Div: {2, 2}, ColScale: {2, 2}, ColAdd: {2, 2}, AddColumns: {2, 2},
 	Members: {1, 1}, SumMembers: {1, 1}, SumColumns: {1, 1}, SpreadColumns: {1, 1}, Sum: {1, 1}, BCE: {2, 3},
 	CrossEntropy: {2, 3}, GaussianKL: {1, 1}, Gather: {2, 2}, LayerNorm: {3, 3}, LogSumExp: {1, 1},
-	Softmax: {1, 1}, TwoHotAt: {2, 2}, BinMean: {2, 2}, MergeStats: {2, 2}, Conv: {3, 3}, MaxPool: {1, 1}, Upsample: {1, 1}, FromBytes: {1, 1},
+	Softmax: {1, 1}, TwoHotAt: {2, 2}, BinMean: {2, 2}, Conv: {3, 3}, MaxPool: {1, 1}, Upsample: {1, 1}, FromBytes: {1, 1},
 	Shift: {1, 1}, SplitColumns: {1, 1}, JoinMembers: {1, 1}, RMSNorm: {2, 2}, GroupSoftmax: {1, 1}, GroupSample: {2, 2}, GatedUpdate: {2, 2},
 }
 

@@ -8,8 +8,7 @@ import (
 func init() {
 	for kind, code := range map[op.Kind]device.Code{
 		op.Exp: device.Exp, op.Log: device.Log, op.Square: device.Square, op.Sqrt: device.Sqrt, op.Softplus: device.Softplus,
-		op.SoftplusGrad: device.SoftplusGrad, op.Sigmoid: device.Sigmoid, op.SigmoidGrad: device.SigmoidGrad, op.Symlog: device.Symlog,
-		op.SymlogGrad: device.SymlogGrad, op.Symexp: device.Symexp, op.SymexpGrad: device.SymexpGrad, op.SignedSqrt: device.SignedSqrt,
+		op.SoftplusGrad: device.SoftplusGrad, op.Sigmoid: device.Sigmoid, op.SigmoidGrad: device.SigmoidGrad, op.SignedSqrt: device.SignedSqrt,
 		op.Clamp: device.Clamp, op.ClampGrad: device.ClampGrad, op.Minimum: device.Minimum, op.Maximum: device.Maximum,
 		op.Div: device.Div, op.Keep: device.Keep, op.ColScale: device.ColScale,
 		op.ColAdd: device.ColAdd, op.AddColumns: device.AddColumns, op.Members: device.Members, op.SumMembers: device.SumMembers, op.SumColumns: device.SumColumns,
@@ -20,7 +19,7 @@ func init() {
 		op.LayerNormDGamma: device.LayerNormDGamma, op.MinMembersGrad: device.MinMembersGrad, op.LogSumExp: device.LogSumExp,
 		op.LogSumExpGrad: device.LogSumExpGrad, op.Softmax: device.Softmax, op.SoftmaxGrad: device.SoftmaxGrad,
 		op.CrossEntropy: device.CrossEntropy, op.CrossEntropyGrad: device.CrossEntropyGrad, op.TwoHotAt: device.TwoHotAt,
-		op.MergeStats: device.MergeStats, op.Shift: device.Shift, op.SplitColumns: device.SplitColumns, op.JoinMembers: device.JoinMembers,
+		op.Shift: device.Shift, op.SplitColumns: device.SplitColumns, op.JoinMembers: device.JoinMembers,
 		op.RMSNorm: device.RMSNorm, op.RMSNormDX: device.RMSNormDX, op.RMSNormDGamma: device.RMSNormDGamma,
 		op.GroupSoftmax: device.GroupSoftmax, op.GroupSoftmaxGrad: device.GroupSoftmaxGrad, op.GroupSample: device.GroupSample,
 		op.BinMean: device.BinMean, op.GatedUpdate: device.GatedUpdate, op.GatedUpdateGrad: device.GatedUpdateGrad, op.GatedUpdateKeep: device.GatedUpdateKeep,

@@ -13,8 +13,6 @@ func init() {
 		device.Softplus: (*kernel.Family).Softplus, device.Sigmoid: (*kernel.Family).Sigmoid,
 		device.Square: func(k *kernel.Family, dst, x []float32) { k.Mul(dst, x, x) },
 		device.Sqrt:   each(math.Sqrt),
-		device.Symlog: each(func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)), x) }),
-		device.Symexp: each(func(x float64) float64 { return math.Copysign(math.Expm1(math.Abs(x)), x) }),
 		device.SignedSqrt: each(func(x float64) float64 {
 			return math.Copysign(math.Sqrt(math.Abs(x)), x)
 		}),
@@ -23,10 +21,6 @@ func init() {
 	}
 	for code, f := range map[device.Code]func(k *kernel.Family, dst, a, b []float32){
 		device.SoftplusGrad: (*kernel.Family).SoftplusGrad, device.SigmoidGrad: (*kernel.Family).SigmoidGrad,
-		device.SymlogGrad: each2(func(dy, x float32) float32 { return dy / (1 + max(x, -x)) }),
-		device.SymexpGrad: each2(func(dy, x float32) float32 {
-			return float32(float64(dy) * math.Exp(math.Abs(float64(x))))
-		}),
 		device.Minimum: each2(func(a, b float32) float32 { return min(a, b) }),
 		device.Maximum: each2(func(a, b float32) float32 { return max(a, b) }),
 		device.Div:     each2(func(a, b float32) float32 { return a / b }),

@@ -10,7 +10,6 @@ func init() {
 	lowerings[device.LayerNorm] = layerNorm
 	lowerings[device.LayerNormDX] = layerNormDX
 	lowerings[device.LayerNormDGamma] = layerNormDGamma
-	lowerings[device.MergeStats] = mergeStats
 }
 
 // moments returns the mean of a row and 1/√(var+eps).
@@ -79,27 +78,5 @@ func layerNormDGamma(c *compiler, in device.Instr) {
 				}
 			}
 		}
-	})
-}
-
-// mergeStats implements op.MergeStats; the rows of the result are mean, variance and count.
-func mergeStats(c *compiler, in device.Instr) {
-	running, out := c.data[in.In[0]], c.data[in.Out]
-	_, rows, cols := c.shape(in.In[1])
-	ids, sum, square := c.deviations(in, in.In[1])
-	first := split{by: byFirst}
-	uses := append(reads(first, in.In[0]), access{buf: ids[0], split: first}, access{buf: ids[1], split: first})
-	c.onceFor(in, in.In[1], uses, func(e, j int) {
-		old, next := running[3*e*cols+j:], out[3*e*cols+j:]
-		if rows == 0 {
-			next[0], next[cols], next[2*cols] = old[0], old[cols], old[2*cols]
-			return
-		}
-		n, seen, mean := float64(rows), float64(old[2*cols]), float64(old[0])
-		apart := sum(e, j)/n - mean
-		squares := square(e, j) + seen*float64(old[cols]) + apart*apart*seen*n/(seen+n)
-		next[0] = float32(mean + apart*n/(seen+n))
-		next[cols] = float32(squares / (seen + n))
-		next[2*cols] = float32(seen + n)
 	})
 }

@@ -78,7 +78,6 @@ func elementwise() []Case {
 		of("Mish", wide, (*op.Graph).Mish), of("ELU", wide, (*op.Graph).ELU), of("Exp", Normal, (*op.Graph).Exp),
 		of("Log", Positive, (*op.Graph).Log), of("Square", wide, (*op.Graph).Square), of("Sqrt", Positive, (*op.Graph).Sqrt),
 		of("Softplus", wide, (*op.Graph).Softplus), of("Sigmoid", wide, (*op.Graph).Sigmoid),
-		of("Symlog", wide, (*op.Graph).Symlog), of("Symexp", Normal, (*op.Graph).Symexp),
 		of("Scale", wide, func(g *op.Graph, x *op.Node) *op.Node { return g.Scale(x, -1.7) }),
 		of("Shift", wide, func(g *op.Graph, x *op.Node) *op.Node { return g.Shift(x, -1.7) }),
 		of("Clamp", wide, func(g *op.Graph, x *op.Node) *op.Node { return g.Clamp(x, -0.4, 1.5) }),

@@ -95,9 +95,6 @@ func norms() []Case {
 		{Name: "RMSNorm of groups", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.RMSNorm(d.Param("x", Normal, d.Rows(3*d.C)...), d.Param("gamma", Normal, d.Lead(d.C)...), 1e-2)
 		}},
-		{Name: "MergeStats", Empty: true, Build: func(d *Builder) *op.Node {
-			return d.MergeStats(d.Given("running", Positive, d.Lead(3, d.C)...), d.Given("x", Normal, d.Rows(d.C)...))
-		}},
 		of("LogSumExp", Wide(3), (*op.Graph).LogSumExp), of("Softmax", Wide(2), (*op.Graph).Softmax),
 	}
 }

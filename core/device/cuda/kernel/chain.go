@@ -20,8 +20,6 @@ const (
 	stepSqrt
 	stepSoftplus
 	stepSigmoid
-	stepSymlog
-	stepSymexp
 	stepSignedSqrt
 	stepAdd
 	stepSub
@@ -36,8 +34,6 @@ const (
 	stepTanhGrad
 	stepSigmoidGrad
 	stepSoftplusGrad
-	stepSymlogGrad
-	stepSymexpGrad
 	stepScale
 	stepShift
 	stepClamp
@@ -111,12 +107,10 @@ func init() {
 	for code, step := range map[device.Code]uint64{
 		device.ReLU: stepReLU, device.SiLU: stepSiLU, device.Mish: stepMish, device.ELU: stepELU, device.Tanh: stepTanh,
 		device.Exp: stepExp, device.Log: stepLog, device.Square: stepSquare, device.Sqrt: stepSqrt, device.Softplus: stepSoftplus,
-		device.Sigmoid: stepSigmoid, device.Symlog: stepSymlog, device.Symexp: stepSymexp, device.SignedSqrt: stepSignedSqrt,
-		device.Add: stepAdd, device.Sub: stepSub, device.Mul: stepMul, device.Div: stepDiv, device.Minimum: stepMinimum,
-		device.Maximum: stepMaximum, device.ReLUGrad: stepReLUGrad, device.SiLUGrad: stepSiLUGrad, device.MishGrad: stepMishGrad,
+		device.Sigmoid: stepSigmoid, device.SignedSqrt: stepSignedSqrt, device.Add: stepAdd, device.Sub: stepSub, device.Mul: stepMul,
+		device.Div: stepDiv, device.Minimum: stepMinimum, device.Maximum: stepMaximum, device.ReLUGrad: stepReLUGrad, device.SiLUGrad: stepSiLUGrad, device.MishGrad: stepMishGrad,
 		device.ELUGrad: stepELUGrad, device.TanhGrad: stepTanhGrad, device.SigmoidGrad: stepSigmoidGrad,
-		device.SoftplusGrad: stepSoftplusGrad, device.SymlogGrad: stepSymlogGrad, device.SymexpGrad: stepSymexpGrad,
-		device.RowScale: stepMul, device.Concat: stepConcat,
+		device.SoftplusGrad: stepSoftplusGrad, device.RowScale: stepMul, device.Concat: stepConcat,
 		device.TanhGaussian: stepTanhGaussian, device.TanhGaussianGrad: stepTanhGaussianGrad,
 		device.RowMeanSquare: stepRowMeanSquare, device.LogSumExp: stepLogSumExp, device.LogSumExpGrad: stepLogSumExpGrad,
 		device.Softmax: stepSoftmax, device.SoftmaxGrad: stepSoftmaxGrad,

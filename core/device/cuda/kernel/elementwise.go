@@ -7,11 +7,10 @@ func init() {
 	for code, kernel := range map[device.Code]string{
 		device.ReLU: "relu", device.Tanh: "tanh", device.SiLU: "silu", device.Mish: "mish", device.ELU: "elu",
 		device.Exp: "exp", device.Log: "log", device.Square: "square", device.Sqrt: "sqrt", device.Softplus: "softplus",
-		device.Sigmoid: "sigmoid", device.Symlog: "symlog", device.Symexp: "symexp", device.SignedSqrt: "signed_sqrt",
+		device.Sigmoid: "sigmoid", device.SignedSqrt: "signed_sqrt",
 
 		device.ReLUGrad: "relu_grad", device.TanhGrad: "tanh_grad", device.SiLUGrad: "silu_grad", device.MishGrad: "mish_grad",
 		device.ELUGrad: "elu_grad", device.SoftplusGrad: "softplus_grad", device.SigmoidGrad: "sigmoid_grad",
-		device.SymlogGrad: "symlog_grad", device.SymexpGrad: "symexp_grad",
 		device.Add: "add", device.Sub: "sub", device.Mul: "mul", device.Div: "div", device.Minimum: "minimum", device.Maximum: "maximum",
 		device.TDTarget: "td_target",
 	} {

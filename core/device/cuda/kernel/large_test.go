@@ -66,7 +66,6 @@ func large() []operation {
 		{code: device.Mish, in: []sizes{{1, 1, 270001}}, out: sizes{1, 1, 270001}},
 		{code: device.RowScale, in: []sizes{{2, 45001, 3}, {1, 45001, 1}}, out: sizes{2, 45001, 3}},
 		{code: device.BatchStats, in: []sizes{x}, out: stats},
-		{code: device.MergeStats, in: []sizes{stats, x}, out: stats},
 		{code: device.BatchNormDX, in: []sizes{x, columns, stats, x}, out: x},
 		// The CPU adds these up in float32.
 		{code: device.BatchNormDGamma, in: []sizes{x, stats, x}, out: columns, tolerance: 5e-6},

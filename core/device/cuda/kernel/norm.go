@@ -7,8 +7,7 @@ import (
 )
 
 func init() {
-	lowerings[device.BatchStats] = func(b *builder) error { return b.columnStats(b.in.In[0], uint64(0)) }
-	lowerings[device.MergeStats] = func(b *builder) error { return b.columnStats(b.in.In[1], at(b.in.In[0], 0)) }
+	lowerings[device.BatchStats] = batchStats
 	lowerings[device.BatchNorm] = batchNorm(1)
 	lowerings[device.BatchNormEval] = batchNorm(2)
 	lowerings[device.BatchNormDX] = batchNormDX
@@ -74,16 +73,17 @@ func (b *builder) ends(kernel string, parts, n int, args ...any) {
 	}
 }
 
-// columnStats emits the statistics of x, or with running the next value of running.
-func (b *builder) columnStats(x device.Ref, running any) error {
+// batchStats emits the mean and the variances of the columns of x.
+func batchStats(b *builder) error {
+	x := b.in.In[0]
 	_, rows, cols := b.normed(x)
 	parts, n, grid, err := b.columns(x)
 	if err != nil {
 		return err
 	}
 	partial := b.partial(2, n, parts)
-	b.launch("column_stats", grid, columnThreads, 0, at(b.in.Out, 0), partial, running, at(x, 0), uint32(rows), uint32(cols))
-	b.ends("column_stats_end", parts, n, at(b.in.Out, 0), partial, running, uint32(rows), uint32(cols))
+	b.launch("column_stats", grid, columnThreads, 0, at(b.in.Out, 0), partial, at(x, 0), uint32(rows), uint32(cols))
+	b.ends("column_stats_end", parts, n, at(b.in.Out, 0), partial, uint32(rows), uint32(cols))
 	return nil
 }
 

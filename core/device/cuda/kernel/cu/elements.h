@@ -13,11 +13,6 @@ DEVICE float softplusGrad(float dy, float x) {
   return dy * y * t;
 }
 
-DEVICE float symexpGrad(float dy, float x) {
-  float t, p = exponent(atMost(absolute(x), 89.0f), &t);
-  return dy * p * t;
-}
-
 // Functions of x; those of wide layers go in fours (elementwise.cu).
 #define UNARY_WIDE(F) \
   F(relu, x > 0.0f || x != x ? x : 0.0f) \
@@ -32,8 +27,6 @@ DEVICE float symexpGrad(float dy, float x) {
   F(sqrt, squareRoot(x)) \
   F(softplus, softplusOf(x)) \
   F(sigmoid, sigmoidOf(x)) \
-  F(symlog, withSign(log1pOf(absolute(x)), x)) \
-  F(symexp, withSign(expm1Of(absolute(x)), x)) \
   F(signed_sqrt, withSign(squareRoot(absolute(x)), x))
 
 // Functions of a and b: of two operands, or of a gradient and what its function read
@@ -52,9 +45,7 @@ DEVICE float symexpGrad(float dy, float x) {
   F(maximum, greatest(a, b)) \
   F(tanh_grad, a * fma(-b, b, 1.0f)) \
   F(sigmoid_grad, a * fma(-b, b, b)) \
-  F(softplus_grad, softplusGrad(a, b)) \
-  F(symlog_grad, a / (1.0f + absolute(b))) \
-  F(symexp_grad, symexpGrad(a, b))
+  F(softplus_grad, softplusGrad(a, b))
 
 DEVICE float clampOf(float x, float low, float high) { return atMost(atLeast(x, low), high); }
 DEVICE float clampGrad(float dy, float x, float low, float high) { return x >= low && x <= high ? dy : 0.0f; }

@@ -98,13 +98,6 @@ DEVICE float logOf(float x) {
   return x < infinity() ? y : x + x;
 }
 
-// ln(1+x) for x ≥ 0: what 1+x loses of x comes back as its share of 1+x.
-DEVICE float log1pOf(float x) {
-  float u = 1.0f + x, k, f = mantissa(u, &k);
-  float y = log1pNear(f, k) + (x - (u - 1.0f)) / u;
-  return x < 1e15f ? y : logOf(x);
-}
-
 DEVICE float tanhOf(float x) {
   float a = atMost(absolute(x), 10.0f), e = expm1Near(a + a);
   return withSign(e / (e + 2.0f), x);

@@ -74,24 +74,7 @@ DEVICE void writeStats(float *out, Deviations d, u32 column, u32 member, u32 col
   to[2 * cols] = (float)(d.square / (d.rows - 1.0));
 }
 
-// Running statistics [3,C]: mean, variance, count, and what they become with more rows.
-DEVICE void writeMerged(float *out, const float *running, Deviations d, u32 column, u32 member, u32 cols) {
-  u64 at = (u64)member * 3 * cols + column;
-  double mean = (double)running[at], variance = (double)running[at + cols], seen = (double)running[at + 2 * cols];
-  if (d.rows == 0.0) {
-    out[at] = running[at];
-    out[at + cols] = running[at + cols];
-    out[at + 2 * cols] = running[at + 2 * cols];
-    return;
-  }
-  Deviations all = together(Deviations{seen, mean, seen * variance}, d);
-  out[at] = (float)all.mean;
-  out[at + cols] = (float)(all.square / all.rows);
-  out[at + 2 * cols] = (float)all.rows;
-}
-
-// running is absent for statistics of this x alone
-KERNEL __launch_bounds__(1024) void column_stats(float *out, double *partial, const float *running, const float *x, u32 rows, u32 cols) {
+KERNEL __launch_bounds__(1024) void column_stats(float *out, double *partial, const float *x, u32 rows, u32 cols) {
   __shared__ double sums[32][32];
   Place p = place(rows, cols);
   Deviations d = deviations(x, rows, cols, p, sums);
@@ -100,15 +83,13 @@ KERNEL __launch_bounds__(1024) void column_stats(float *out, double *partial, co
     double *to = partOf(partial, 2, p.part, p.parts, p.member, p.column, cols);
     to[0] = d.mean;
     to[1] = d.square;
-  } else if (running) {
-    writeMerged(out, running, d, p.column, p.member, cols);
   } else {
     writeStats(out, d, p.column, p.member, cols);
   }
 }
 
 // a thread for each of members·cols columns
-KERNEL void column_stats_end(float *out, double *partial, const float *running, u32 rows, u32 cols, u32 parts, u32 n) {
+KERNEL void column_stats_end(float *out, double *partial, u32 rows, u32 cols, u32 parts, u32 n) {
   u32 i = blockX() * blockDim() + threadX();
   if (i >= n) return;
   u32 member = i / cols, column = i % cols;
@@ -118,8 +99,7 @@ KERNEL void column_stats_end(float *out, double *partial, const float *running, 
     double of = (double)((u64)rows * (part + 1) / parts - (u64)rows * part / parts);
     d = together(d, Deviations{of, from[0], from[1]});
   }
-  if (running) writeMerged(out, running, d, column, member, cols);
-  else writeStats(out, d, column, member, cols);
+  writeStats(out, d, column, member, cols);
 }
 
 // γ(x−mean)/√(var+ε) + β by the row variance of the statistics; member is rows·cols
