@@ -17,14 +17,20 @@ import (
 
 // recordedOptimiser is DreamerV3's own optimiser over some steps.
 type recordedOptimiser struct {
-	LR, AGC, Eps, Beta1, Beta2, Warmup float64
-	Params                             map[string]golden.Array
-	Steps                              []struct{ Grad, Nu, Mu, Update, Params map[string]golden.Array }
+	LR, AGC, PMin, Eps, Beta1, Beta2, Warmup float64
+	Params                                   map[string]golden.Array
+	Steps                                    []struct {
+		Grad, Nu, Mu, Update, Params map[string]golden.Array
+		Clipped                      map[string]golden.Array `json:"after_agc"`
+	}
 }
 
 // DefaultLaProp makes the recorded steps from the recorded gradients; the first one changes nothing.
 func TestLaPropGolden(t *testing.T) {
 	r := parts(t).Optimiser
+	if r.PMin != device.LeastNorm {
+		t.Errorf("norms of parameters are at least %v, want %v", device.LeastNorm, r.PMin)
+	}
 	if want := (AdamConfig{Rule: RuleLaProp, Beta1: r.Beta1, Beta2: r.Beta2, Eps: r.Eps, ClipTensor: r.AGC}); DefaultLaProp != want {
 		t.Errorf("the constants are %+v, want %+v", DefaultLaProp, want)
 	}
@@ -70,6 +76,17 @@ func followLaProp(t *testing.T, r recordedOptimiser, dev device.Device) {
 		}
 		for i, name := range names {
 			what := fmt.Sprintf("step %d: %s of %s", k, "%s", name)
+			if k == 0 { // the second moment is what the clipped gradient has left there
+				var clipped []float32
+				for _, v := range optimiser.V[i].Data {
+					clipped = append(clipped, float32(math.Sqrt(float64(v)/(1-r.Beta2))))
+				}
+				abs := golden.Array{}
+				for _, v := range step.Clipped[name].Data {
+					abs.Data = append(abs.Data, math.Abs(v))
+				}
+				abs.Close(t, fmt.Sprintf(what, "clipped gradient"), clipped, 2e-5)
+			}
 			// 1 − float32(0.999) is 0.001 but for 1.3e-5 of it, and so is the factor of the bias
 			step.Nu[name].Close(t, fmt.Sprintf(what, "second moment"), optimiser.V[i].Data, 3e-5)
 			step.Mu[name].Close(t, fmt.Sprintf(what, "first moment"), optimiser.M[i].Data, 1e-5)

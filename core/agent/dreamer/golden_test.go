@@ -30,10 +30,17 @@ type recorded struct {
 	RetnormBefore struct{ Lo, Hi float64 } `json:"retnorm_before"`
 	Tokens, Deter golden.Array
 	PostLogits    golden.Array `json:"post_logits"`
+	PriorLogits   golden.Array `json:"prior_logits"`
+	Decoder       map[string]golden.Array
+	Reward        golden.Array `json:"reward_pred"`
+	Continue      golden.Array `json:"continue_prob"`
+	Value         golden.Array `json:"value_pred"`
+	SlowValue     golden.Array `json:"slow_pred"`
 	Losses        map[string]golden.Array
 	Total         float64
 	Replay        map[string]golden.Array
 	RetnormAfter  struct{ Lo, Hi, Scale float64 } `json:"retnorm_after"`
+	ByModule      map[string]map[string]float64   `json:"gradient_norm_of_mean_loss_by_module"`
 }
 
 // served is what an update reads: a batch, and what was drawn.
@@ -284,6 +291,13 @@ func TestGoldenUpdate(t *testing.T) {
 			column(r.Imagined["ret"], c.rows(), i).Close(t, fmt.Sprint("return ", i), bySequence(b.ret[i*c.rows():][:c.rows()], c), near)
 		}
 	}
+	first := b.imagined[0]
+	for name, of := range map[string]struct {
+		want golden.Array
+		got  []float32
+	}{"reward": {r.Reward, first.reward}, "chance to go on": {r.Continue, first.continues}, "value": {r.Value, first.value}, "slow value": {r.SlowValue, first.slow}} {
+		of.want.Close(t, name+" of replayed looks", bySequence(of.got, c), near)
+	}
 	var replayed []float32
 	for row := range c.Sequences {
 		replayed = append(replayed, bySequence(b.replayed, c)[row*c.Length:][:c.Length-1]...)
@@ -292,9 +306,48 @@ func TestGoldenUpdate(t *testing.T) {
 	for name, got := range x.now.losses.names() {
 		golden.Near(t, "loss "+name, got, average(r.Losses[name]), near)
 	}
+	is := &x.now.losses
+	for name, of := range map[string][2]float64{
+		"policy, by imagined steps": {is.policy, average(r.Imagined["policy_loss"])}, "value, by imagined steps": {is.value, average(r.Imagined["value_loss"])},
+		"replayed value": {is.replayed, repValue * average(r.Replay["repval"])},
+		"all together":   {is.model.Observation + is.model.Reward + is.model.Continue + is.model.Dynamics + repScale*is.model.Representation + is.policy + is.value + is.replayed, r.Total},
+	} {
+		golden.Near(t, "loss, "+name, of[0], of[1], near)
+	}
 	golden.Near(t, "range, low", x.now.span.Low, r.RetnormAfter.Lo, near)
 	golden.Near(t, "range, high", x.now.span.High, r.RetnormAfter.Hi, near)
 	golden.Near(t, "scale", x.now.span.scale(), r.RetnormAfter.Scale, near)
+}
+
+// TestGoldenHeads holds what an update computes and does not keep to the recorded numbers: the prior, decoded
+// observations, and the policy's distribution at what was imagined.
+func TestGoldenHeads(t *testing.T) {
+	x, r := load(t)
+	r.run(t, x)
+	c, b, n := x.config, x.batch, x.nets
+	for step := range c.Imagine {
+		s := &b.imagined[step]
+		var mean, deviation, logp, chance, prior, decoded *op.Node
+		p := once(t, func(g *op.Graph) plan.Spec {
+			columns := map[string]*op.Node{}
+			for name, of := range map[string][]float32{"deter": s.deter, "stoch": s.stoch, "action": s.action} {
+				tensor := op.NewTensor(name, c.rows(), len(of)/c.rows())
+				copy(tensor.Data, of)
+				columns[name] = g.Bind(tensor)
+			}
+			mean, deviation = n.actor(g, g.Concat(columns["deter"], columns["stoch"]))
+			logp, chance = logProbability(g, columns["action"], mean, deviation), entropy(g, deviation)
+			prior, decoded = n.prior.apply(g, columns["deter"]), n.decode(g, columns["deter"], columns["stoch"])
+			return plan.Spec{Outputs: []*op.Node{mean, deviation, logp, chance, prior, decoded}}
+		})
+		for name, got := range map[string]*op.Node{"policy_mean": mean, "policy_std": deviation, "logp": logp, "entropy": chance} {
+			column(r.Imagined[name], c.rows(), step).Close(t, fmt.Sprintf("%s of imagined step %d", name, step), bySequence(p.Data(got), c), 1e-5)
+		}
+		if step == 0 { // of the replayed looks
+			r.PriorLogits.Close(t, "prior", bySequence(p.Data(prior), c), 1e-5)
+			r.Decoder["obs"].Close(t, "decoded observations", bySequence(p.Data(decoded), c), 1e-5)
+		}
+	}
 }
 
 // TestGoldenGradients holds the gradient of each parameter to the recorded one.
@@ -310,6 +363,39 @@ func TestGoldenGradients(t *testing.T) {
 	}
 	if len(of.Gradients) != len(names) {
 		t.Errorf("%d gradients for %d tensors", len(of.Gradients), len(names))
+	}
+	r.modules(t, x)
+}
+
+// modules compares the norm of all gradients of a module with that of the one loss that is recorded to reach it.
+// Encoder, recurrent model and critic have several, whose sum is in their gradients.
+func (r *recorded) modules(t *testing.T, x *Agent) {
+	t.Helper()
+	scales, compared := map[string]float64{"rep": repScale, "repval": repValue}, 0
+	for _, module := range []string{"enc", "dyn", "dec", "rew", "con", "pol", "val"} {
+		want, reached, square := 0.0, 0, 0.0
+		for loss, norms := range r.ByModule {
+			if norms[module] != 0 {
+				scale, is := scales[loss]
+				if !is {
+					scale = 1
+				}
+				want, reached = scale*norms[module], reached+1
+			}
+		}
+		if reached != 1 {
+			continue
+		}
+		for name, p := range x.nets.names() {
+			if strings.HasPrefix(name, module+"/") {
+				square += math.Pow(norm(float64s(x.sums.Sums[slices.Index(x.sums.Params, p)].Data)), 2)
+			}
+		}
+		compared++
+		golden.Near(t, "norm of the gradients of "+module, math.Sqrt(square), want, 1e-4)
+	}
+	if compared != 4 {
+		t.Errorf("%d modules are recorded to be reached by one loss, want dec, rew, con and pol", compared)
 	}
 }
 

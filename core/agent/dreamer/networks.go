@@ -174,7 +174,13 @@ func (n *networks) seen(g *op.Graph, deter, tokens *op.Node) *op.Node {
 // (embodied/jax/heads.py, bounded_normal).
 func (n *networks) actor(g *op.Graph, feature *op.Node) (mean, deviation *op.Node) {
 	x := n.policy.apply(g, feature)
-	return g.Tanh(n.mean.Apply(g, x)), g.Shift(g.Scale(g.Sigmoid(g.Shift(n.deviation.Apply(g, x), 2)), 0.9), 0.1)
+	return boundedMean(g, n.mean.Apply(g, x)), boundedDeviation(g, n.deviation.Apply(g, x))
+}
+
+func boundedMean(g *op.Graph, x *op.Node) *op.Node { return g.Tanh(x) }
+
+func boundedDeviation(g *op.Graph, x *op.Node) *op.Node {
+	return g.Shift(g.Scale(g.Sigmoid(g.Shift(x, 2)), 0.9), 0.1)
 }
 
 // decode builds the symlog of observations, whose decoder reads the stochastic part first, or the colours of frames.

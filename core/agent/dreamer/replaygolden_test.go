@@ -15,7 +15,8 @@ import (
 // recordedReplay is testdata/dreamer_replay.json: what the replay of danijar/dreamerv3 @e3f0224 did.
 type recordedReplay struct {
 	Starts struct {
-		Of []struct {
+		Length int
+		Of     []struct {
 			Envs  int
 			First int   `json:"first_step_with_an_update"`
 			Next  []int `json:"updates_in_the_next_steps"`
@@ -32,6 +33,7 @@ type recordedReplay struct {
 	} `json:"fresh_first"`
 	Annotate struct {
 		IsFirst golden.Array `json:"is_first"`
+		IsLast  golden.Array `json:"is_last"`
 		First   golden.Array `json:"is_first_after"`
 		Last    golden.Array `json:"is_last_after"`
 	}
@@ -113,6 +115,9 @@ func TestGoldenStarts(t *testing.T) {
 	r := readReplay(t)
 	if len(r.Starts.Of) == 0 {
 		t.Error("no beginnings are recorded")
+	}
+	if n := DefaultSettings.Length + 1; n != r.Starts.Length { // with the look before the first one
+		t.Errorf("sequences have %d looks, want %d", n, r.Starts.Length)
 	}
 	for _, of := range r.Starts.Of {
 		c := Config{Settings: DefaultSettings, Shape: replay.Shape{Obs: 1, Act: 1}, Copies: of.Envs}
@@ -205,12 +210,16 @@ func TestGoldenReplay(t *testing.T) {
 // another one is a last one.
 func TestGoldenAnnotations(t *testing.T) {
 	r := readReplay(t).Annotate
-	if len(r.IsFirst.Shape) != 2 || len(r.First.Data) != len(r.IsFirst.Data) || len(r.Last.Data) != len(r.IsFirst.Data) || !slices.Contains(r.Last.Data, 1) {
+	if len(r.IsFirst.Shape) != 2 || len(r.First.Data) != len(r.IsFirst.Data) || len(r.Last.Data) != len(r.IsFirst.Data) || len(r.IsLast.Data) != len(r.IsFirst.Data) || !slices.Contains(r.Last.Data, 1) {
 		t.Fatalf("%+v are recorded", r)
 	}
 	var looks []told
 	for i, first := range r.IsFirst.Data {
-		looks = append(looks, told{first: i == 0 || first == 1})
+		l := told{first: i == 0 || first == 1}
+		if r.IsLast.Data[i] == 1 {
+			l.end = experience.Truncated
+		}
+		looks = append(looks, l)
 	}
 	c := short(1, r.IsFirst.Shape[0], r.IsFirst.Shape[1]-1)
 	b := filled(t, newAgent(t, c, tell(1, looks), 1))
