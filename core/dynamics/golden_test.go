@@ -112,6 +112,36 @@ func (e *Ensemble) decayed() (sum float64) {
 	return sum
 }
 
+// bounded is the part of the losses that draws the bounds of log-variances together.
+func (e *Ensemble) bounded() (sum float64) {
+	for i, v := range e.model.max.Data {
+		sum += 0.01 * (float64(v) - float64(e.model.min.Data[i]))
+	}
+	return sum
+}
+
+// missed is the mean squared error of each member on rows of its own.
+func (e *Ensemble) missed(t *testing.T, x, y golden.Array) (all []float32) {
+	t.Helper()
+	rows := x.Shape[1]
+	own := func(a golden.Array, member int) [][]float32 {
+		per := len(a.Data) / x.Shape[0]
+		return rowsOf(golden.Array{Shape: []int{rows, per / rows}, Data: a.Data[member*per:][:per]})
+	}
+	for member := range x.Shape[0] {
+		f := &fit{data: pairs{own(x, member), own(y, member)}, scales: [2]Scale{unscaled(e.config.In), unscaled(e.config.Out)}}
+		for i := range rows {
+			f.held = append(f.held, int32(i))
+		}
+		errors, err := e.errors(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, float32(errors[member]))
+	}
+	return all
+}
+
 // moment is the first moment of a tensor's gradient.
 func (e *Ensemble) moment(of *op.Tensor) []float32 {
 	return e.optimiser.M[slices.Index(e.optimiser.Params, of)].Data // this device has no memory of its own
@@ -128,8 +158,14 @@ func TestGoldenEnsembleStep(t *testing.T) {
 			ParamsAfter   recorded `json:"params_after"`
 			X, Y          golden.Array
 			Mean, Logvar  golden.Array
+			NLL           float64 `json:"nll"`
+			Decay         float64
 			Total         float64 `json:"total"`
-			Adam          struct{ LR float64 }
+			MSE           golden.Array
+			Adam          struct {
+				LR, Eps float64
+				Betas   []float64
+			}
 		}
 		Second struct {
 			X, Y        golden.Array
@@ -161,9 +197,17 @@ func TestGoldenEnsembleStep(t *testing.T) {
 	file.Step.Mean.Close(t, "mean", p.Data(mean), 1e-5)
 	file.Step.Logvar.Close(t, "log-variance", p.Data(logVariance), 1e-5)
 
+	file.Step.MSE.Close(t, "squared errors", e.missed(t, file.Step.X, file.Step.Y), 1e-5)
+
+	if a, o := file.Step.Adam, e.optimiser; !slices.Equal(a.Betas, []float64{o.Beta1, o.Beta2}) || a.Eps != o.Eps {
+		t.Errorf("Adam has %v, %v and %v, want %v and %v", o.Beta1, o.Beta2, o.Eps, a.Betas, a.Eps)
+	}
 	e.rate.Data[0] = float32(file.Step.Adam.LR)
-	decayed := e.decayed()
-	golden.Near(t, "loss", e.batch(t, file.Step.X, file.Step.Y)+decayed, file.Step.Total, 1e-5)
+	decayed, bounds := e.decayed(), e.bounded()
+	golden.Near(t, "decay", decayed, file.Step.Decay, 1e-5)
+	loss := e.batch(t, file.Step.X, file.Step.Y)
+	golden.Near(t, "likelihood", loss-bounds, file.Step.NLL, 1e-5)
+	golden.Near(t, "loss", loss+decayed, file.Step.Total, 1e-5)
 	first := map[string][]float32{}
 	for name, tensor := range tensors(e) {
 		first[name] = slices.Clone(e.moment(tensor))
@@ -221,22 +265,35 @@ func (g given) rows(dst []int32, member, epoch, n int) {
 	}
 }
 
-// A whole refit has the held-out errors of each epoch, stops at the same one, and ends with the same
-// snapshots and elites.
+// A whole refit has the losses and the held-out errors of each epoch, stops at the same one, and ends with
+// the same snapshots and elites.
 func TestGoldenRefit(t *testing.T) {
 	var file struct {
 		Sizes struct {
 			recordedSizes
-			LR float64
+			LR      float64
+			HeldOut float64 `json:"holdout_ratio"`
 		}
 		X, Y, Permutation golden.Array
 		Mean, Std         golden.Array
 		Order             []golden.Array
-		Epochs            []struct{ Holdout golden.Array }
-		Params            recorded
-		After             recorded `json:"params_after_restore"`
-		Elites            []int
-		Restored          golden.Array `json:"holdout_after_restore"`
+		Epochs            []struct {
+			Holdout  golden.Array
+			First    float64 `json:"first_total"`
+			Last     float64 `json:"last_total"`
+			Improved []bool
+			Since    int `json:"epochs_since_update"`
+			Stop     bool
+		}
+		Snapshots map[string]struct {
+			Epoch int
+			MSE   float64
+		}
+		Params   recorded
+		After    recorded `json:"params_after_restore"`
+		Elites   []int
+		Restored golden.Array `json:"holdout_after_restore"`
+		OfElites float64      `json:"val_loss"`
 	}
 	golden.Recorded(t, "mbpo_refit.json", &file)
 	e := newEnsemble(t, file.Sizes.config(file.Params.layers()))
@@ -250,18 +307,45 @@ func TestGoldenRefit(t *testing.T) {
 		golden.Near(t, "mean", v, file.Mean.Data[i], 1e-6)
 		golden.Near(t, "deviation", e.fit.scales[0].Deviation[i], file.Std.Data[i], 1e-6)
 	}
-	per := e.fit.batches(file.Sizes.Batch)
+	per, snapshots := e.fit.batches(file.Sizes.Batch), make([]int, file.Sizes.Nets)
+	golden.Near(t, "held-out share", heldOutShare, file.Sizes.HeldOut, 0)
 	for epoch, want := range file.Epochs {
 		f := e.fit
 		if f == nil {
 			t.Fatalf("the fit ended before epoch %d", epoch)
 		}
-		if _, _, err := e.FitSteps(per); err != nil {
-			t.Fatal(err)
+		best, done := slices.Clone(f.best), false
+		for at := range per {
+			decayed := e.decayed()
+			loss, ended, err := e.FitSteps(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if total, is := map[int]float64{0: want.First, per - 1: want.Last}[at]; is {
+				golden.Near(t, fmt.Sprintf("loss %d of epoch %d", at, epoch), loss+decayed, total, 1e-4*float64(1+epoch))
+			}
+			done = ended
 		}
 		for member, v := range f.latest {
 			golden.Near(t, fmt.Sprintf("held-out error of member %d in epoch %d", member, epoch), v, want.Holdout.Data[member], 1e-4*float64(1+epoch))
+			improved := f.best[member] != best[member]
+			if improved != want.Improved[member] {
+				t.Errorf("epoch %d: that member %d has improved is %t", epoch, member, improved)
+			}
+			if improved {
+				snapshots[member] = epoch
+			}
 		}
+		if f.since != want.Since || done != want.Stop {
+			t.Errorf("epoch %d: %d epochs without improvement, and it is the last one: %t; want %d and %t", epoch, f.since, done, want.Since, want.Stop)
+		}
+	}
+	for member, epoch := range snapshots {
+		want := file.Snapshots[fmt.Sprint(member)]
+		if epoch != want.Epoch {
+			t.Errorf("member %d is that of epoch %d, want %d", member, epoch, want.Epoch)
+		}
+		golden.Near(t, fmt.Sprint("error of snapshot ", member), e.serving.Errors[member], want.MSE, 1e-4)
 	}
 	if e.fit != nil {
 		t.Fatalf("the fit goes on after %d epochs", len(file.Epochs))
@@ -272,10 +356,15 @@ func TestGoldenRefit(t *testing.T) {
 	for member, v := range e.serving.Errors {
 		golden.Near(t, "error after the fit", v, file.Restored.Data[member], 1e-4)
 	}
+	ofElites := 0.0
+	for _, member := range e.serving.Elites {
+		ofElites += e.serving.Errors[member] / float64(len(e.serving.Elites))
+	}
+	golden.Near(t, "error of the elites", ofElites, file.OfElites, 1e-4)
 	file.After.compare(t, "after the fit,", e, 1e-3)
 }
 
-// A step of a rollout has the recorded outcomes.
+// A step of a rollout has the recorded outcomes, means and deviations.
 func TestGoldenSample(t *testing.T) {
 	var file struct {
 		Sizes   recordedSizes
@@ -284,6 +373,8 @@ func TestGoldenSample(t *testing.T) {
 			Mean, Std, Obs, Act, Next, Reward golden.Array
 			Net                               golden.Array `json:"net_of_row"`
 			Noise                             golden.Array `json:"noise_of_net_row_output"`
+			Chosen                            golden.Array `json:"mean_chosen"` // [r, whether it ends, s']
+			Deviation                         golden.Array `json:"std_chosen"`
 		}
 	}
 	golden.Recorded(t, "mbpo.json", &file)
@@ -318,6 +409,24 @@ func TestGoldenSample(t *testing.T) {
 	}
 	r.Reward.Close(t, "reward", reward, 1e-5)
 	r.Next.Close(t, "next", next, 1e-5)
+
+	means, variances := make([]float32, c.Elites*len(out)), make([]float32, c.Elites*len(out))
+	if err := e.Predict(means, variances, in, rows); err != nil {
+		t.Fatal(err)
+	}
+	width := r.Chosen.Shape[1]
+	for i := range rows {
+		from := (int(which[i])*rows + i) * c.Out
+		for k := range c.Out {
+			at, mean := i*width, float64(means[from+k])
+			if k > 0 {
+				at += k + 1
+				mean += float64(obs[i*file.Sizes.Obs+k-1])
+			}
+			golden.Near(t, fmt.Sprintf("mean %d of row %d", k, i), mean, r.Chosen.Data[at], 1e-5)
+			golden.Near(t, fmt.Sprintf("deviation %d of row %d", k, i), math.Sqrt(float64(variances[from+k])), r.Deviation.Data[at], 1e-5)
+		}
+	}
 }
 
 // Means and deviations of columns, one of them constant.
