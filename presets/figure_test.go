@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
+	"pgrlab/core/testing/golden"
 )
 
 func named(t *testing.T, name string) Preset {
@@ -122,19 +123,33 @@ func resolved(t *testing.T, c Choice) config.Config {
 	return got
 }
 
-// MBPO's horizon on Hopper-v2 is that of its program: recorded from jannerm/mbpo @ac694ff,
-// mbpo/algorithms/mbpo.py, with rollout_schedule [20, 150, 1, 15], as core/dynamics/testdata/mbpo.json
-// has it under rollout_length. Its epochs of 1,000 steps begin after the 5,000 random ones. The rows of a
-// generation grow with the horizon, so that as many rollouts begin, and D_syn has room for those it retains.
-func TestHorizonOnHopperIsRecorded(t *testing.T) {
-	epochs := []int{0, 19, 20, 21, 29, 30, 48, 49, 60, 75, 99, 100, 125, 149, 150, 151, 200}
-	horizons := []int{1, 1, 1, 1, 1, 2, 4, 4, 5, 6, 9, 9, 12, 14, 15, 15, 15}
+// MBPO's horizons on Hopper-v2 and HalfCheetah-v2 are those of its program, recorded from jannerm/mbpo @ac694ff,
+// mbpo/algorithms/mbpo.py, with rollout_schedule [20, 150, 1, 15] and [20, 150, 1, 1]. Its epochs of 1,000 steps
+// begin after the 5,000 random ones. The rows of a generation grow with the horizon, so that as many rollouts
+// begin, and D_syn has room for those it retains.
+func TestGoldenHorizons(t *testing.T) {
+	var file struct {
+		Length struct {
+			Epoch   []int
+			Hopper  []int `json:"hopper_20_150_1_15"`
+			Cheetah []int `json:"cheetah_20_150_1_1"`
+		} `json:"rollout_length"`
+	}
+	golden.Recorded(t, "mbpo.json", &file)
+	epochs, horizons := file.Length.Epoch, file.Length.Hopper
+	if len(epochs) != len(horizons) || len(epochs) != len(file.Length.Cheetah) {
+		t.Fatalf("of %d epochs, %d and %d horizons are recorded", len(epochs), len(horizons), len(file.Length.Cheetah))
+	}
 	// length is ⌊a + (b − a)·x⌋ with x how far the epoch is from 20 to 150: the same table, between its rows.
 	length := func(epoch int) int { return 1 + 14*min(max(epoch-20, 0), 130)/130 }
 	for i, e := range epochs {
 		if length(e) != horizons[i] {
 			t.Fatalf("epoch %d: %d, recorded %d", e, length(e), horizons[i])
 		}
+	}
+	cheetah := resolved(t, Choice{Method: "mbpo", Task: "HalfCheetah-v2", Scale: "paper"})
+	if other := func(horizon int) bool { return horizon != cheetah.Knobs.Horizon }; len(cheetah.Schedule) > 0 || slices.ContainsFunc(file.Length.Cheetah, other) {
+		t.Errorf("HalfCheetah-v2 has horizon %d and changes %v, recorded %v", cheetah.Knobs.Horizon, cheetah.Schedule, file.Length.Cheetah)
 	}
 	c := resolved(t, Choice{Preset: "mbpo-hopper"})
 	at := map[int]map[string]int{} // by step
@@ -163,7 +178,13 @@ func TestHorizonOnHopperIsRecorded(t *testing.T) {
 			compared++
 		}
 	}
-	if compared != 9*1_000 || len(at) > 0 {
+	want := 0
+	for _, e := range epochs[1:] {
+		if c.StartSteps+(e+1)*1_000 <= c.Steps {
+			want += 1_000
+		}
+	}
+	if want == 0 || compared != want || len(at) > 0 {
 		t.Errorf("%d steps are in recorded epochs; changes left: %v", compared, at)
 	}
 	if c.Generator.Retain*now["samples"] > c.Buffer {
