@@ -8,10 +8,14 @@ type Outside struct {
 	ActBound     float64  `toml:"act_bound,omitempty"`     // bounds of actions that have none are -ActBound and ActBound
 	EpisodeSteps int      `toml:"episode_steps,omitempty"` // steps until an episode is truncated; 0: as the program says
 	Timeout      int      `toml:"timeout,omitempty"`       // seconds for a reply; 0: a minute
+	Ends         string   `toml:"ends,omitempty"`          // where a transition ends an episode by itself, a condition on obs, act and next; NeverEnds; "": unknown, if the program says that episodes can end
 	Processes    int      `toml:"processes,omitempty"`     // over which copies are spread; 0: 1, and for evaluations up to 4
 	Pictures     bool     `toml:"-"`                       // it will be asked to draw
 	Spec         Spec     `toml:"spec,omitempty"`          // what the program said when the run was made; another one is refused
 }
+
+// NeverEnds is what Outside.Ends is where only time ends an episode.
+const NeverEnds = "never"
 
 // Spec is what a program says of its environment.
 type Spec struct {

@@ -42,7 +42,9 @@ func (s *programs) Open(name string, o task.Outside) (cli.Program, error) {
 	if o.Python, err = outside.Interpreter(name, o.Python); err != nil {
 		return nil, fmt.Errorf("find the program of %s: %w", name, err)
 	}
-	key := fmt.Sprintf("%q %+v", name, o)
+	started := o
+	started.Ends = "" // the program does not know of it
+	key := fmt.Sprintf("%q %+v", name, started)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.open[key]
@@ -56,10 +58,14 @@ func (s *programs) Open(name string, o task.Outside) (cli.Program, error) {
 		}
 		s.open[key] = p
 	}
+	opened := program{p, o.Python, o.Ends, s.allowed}
 	if known := (task.Outside{Spec: spec}); known.Met() {
 		p.Expect(outside.Spec(spec))
+		if _, err := opened.rule(); err != nil {
+			return nil, err
+		}
 	}
-	return program{p, o.Python, s.allowed}, nil
+	return opened, nil
 }
 
 // check says whether a command may be started.
@@ -93,6 +99,7 @@ func (s *programs) Close() {
 type program struct {
 	*outside.Program
 	python  string
+	ends    string // task.Outside.Ends
 	allowed func() *outside.Allowed
 }
 
@@ -113,7 +120,16 @@ func (p program) Allow() error { return p.allowed().Add(p.Program.Command) }
 // Meet starts the program and returns what it says of itself.
 func (p program) Meet() (task.Spec, error) {
 	spec, _, err := p.Program.Meet()
+	if err == nil {
+		_, err = p.rule()
+	}
 	return task.Spec(spec), err
+}
+
+// rule is where episodes of the task end; the program must have been met.
+func (p program) rule() (endRule, error) {
+	t := p.Program.Task()
+	return newEnds(p.ends, t.ObsSize, t.ActSize, t.Names)
 }
 
 // Check plays the environment.
@@ -128,16 +144,24 @@ func (p program) Check(ctx context.Context) ([]cli.Finding, error) {
 
 // Task is what the program simulates.
 func (p program) Task() task.Task {
-	return outsideOf(p.Program.Task())
+	rule, err := p.rule()
+	if err != nil {
+		rule = nil // it was read when the program was met
+	}
+	t := p.Program.Task()
+	if p.ends != "" {
+		t.Terminates = p.ends != task.NeverEnds
+	}
+	return outsideOf(t, rule)
 }
 
 // unknownState is what an observation of another program does not tell.
 const unknownState = "another program simulates it"
 
-func outsideOf(t *outside.Task) task.Task {
+func outsideOf(t *outside.Task, rule endRule) task.Task {
 	return task.Task{
 		Name: t.Name, Doc: unknownState, ObsSize: t.ObsSize, ActSize: t.ActSize, Discrete: t.Choices > 0,
-		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Hidden: unknownState, Names: t.Names,
+		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Ends: rule, Hidden: unknownState, Names: t.Names,
 		New:     func(seed uint64) (task.Env, error) { return t.New(seed) },
 		NewVec:  func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, seed) },
 		Program: func() any { return t.Started() },
@@ -149,7 +173,7 @@ func outsideOf(t *outside.Task) task.Task {
 			if err != nil {
 				return task.Task{}, err
 			}
-			return outsideOf(played), nil
+			return outsideOf(played, rule), nil
 		},
 	}
 }

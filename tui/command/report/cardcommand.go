@@ -120,7 +120,7 @@ func recorded(c config.Config) (words []string) {
 	return words
 }
 
-// started are the flags that say how the program of a task is started.
+// started are the flags that say how the program of a task is started, and where its episodes end.
 func started(o task.Outside) (words []string) {
 	for _, arg := range o.Args {
 		words = append(words, "--env-arg "+shell.Word(arg))
@@ -130,6 +130,9 @@ func started(o task.Outside) (words []string) {
 	}
 	if o.ActBound > 0 {
 		words = append(words, fmt.Sprintf("--act-bound %g", o.ActBound))
+	}
+	if o.Ends != "" {
+		words = append(words, "--set "+shell.Word("environment.outside.ends="+o.Ends))
 	}
 	for _, count := range []struct {
 		flag  string

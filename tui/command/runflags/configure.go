@@ -45,6 +45,9 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error)
 	if err == nil && r.Resume == "" {
 		err = c.CanFollow()
 	}
+	if err == nil && r.Resume == "" {
+		err = c.KnowsEnds(task)
+	}
 	if err == nil {
 		c.Device = r.deviceName(&c)
 		err = machine.DeviceFlag(c.Device)

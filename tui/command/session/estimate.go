@@ -106,6 +106,9 @@ func estimatedRun(d cli.Deps, choice presets.Choice) (c config.Config, t task.Ta
 	if err == nil {
 		err = c.CanMake(t)
 	}
+	if err == nil {
+		err = c.KnowsEnds(t)
+	}
 	return c, t, err
 }
 

@@ -12,7 +12,6 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
 	"pgrlab/core/event"
-	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
@@ -166,15 +165,11 @@ func (s *session) unmet() []string {
 	return slices.DeleteFunc([]string{s.config.TooShort(), s.config.Unreached()}, func(text string) bool { return text == "" })
 }
 
-// unknown says what is not known of a task: how long an episode of another program is and, for a learned model of the
-// dynamics, where one ends.
+// unknown says what is not known of a task: how long an episode of another program is.
 func (s *session) unknown() (said []string) {
 	c, o := &s.config, s.config.Environment.Outside
 	if o.Met() && o.Spec.Limit == 0 && o.EpisodeSteps == 0 {
 		said = append(said, fmt.Sprintf("%s does not say how long its episodes are: they are truncated after %d steps; --episode-steps sets another number", c.Task, s.task.EpisodeSteps))
-	}
-	if c.Has()&knob.UseRollouts != 0 && s.task.Terminates && s.task.Ends == nil {
-		said = append(said, fmt.Sprintf("episodes of %s may end by themselves, and %s does not know where: rollouts of its model go on there", c.Task, c.Method))
 	}
 	return said
 }

@@ -1,0 +1,61 @@
+package program
+
+import (
+	"strings"
+	"testing"
+
+	"pgrlab/core/shell"
+)
+
+// The condition of environment.outside.ends reads all of a transition, by number or by name, and what it cannot
+// name is an error.
+func TestEndsOfOtherPrograms(t *testing.T) {
+	names := []string{"height", "lean"}
+	obs, act, next := []float32{1, 0}, []float32{0.5}, []float32{0.4, 0.3}
+	for text, want := range map[string]bool{
+		"next[0] < 0.5": true,
+		`abs(next["lean"]) > 0.2 and obs[0] > 0.5`:     true,
+		`obs["height"] < 0.5 or act[0] < 0`:            false,
+		"next[0] - obs[0] < -0.5 and not (act[0] < 0)": true,
+	} {
+		if ends, err := newEnds(text, 2, 1, names); err != nil || ends(obs, act, next) != want {
+			t.Errorf("%s: %v, want %t", text, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"next[2] < 1": "environment.outside.ends: ", "next[0]": "environment.outside.ends: ", "reward < 0": `no quantity "reward"`,
+		`act["lean"] < 0`: "environment.outside.ends: ", `next("lean") < 0`: "in square brackets",
+	} {
+		if _, err := newEnds(text, 2, 1, names); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	for _, text := range []string{"", "never"} {
+		if ends, err := newEnds(text, 2, 1, names); err != nil || ends != nil {
+			t.Errorf("%q has a rule, or %v", text, err)
+		}
+	}
+}
+
+// A run that rolls out a model of the dynamics of another program's task has to be told where episodes end, or that
+// only time ends them. The card of the run repeats it.
+func TestRolloutsOfOtherProgramsAreToldTheirEnds(t *testing.T) {
+	_, do, said, of := somebody(t)
+	walk := []string{"train", "--preset", "tiny.toml", "--env", of("walk"), "--method", "mbpo", "--steps", "60", "--out"}
+	if do(2, append(walk, "untold")...); !strings.Contains(said.String(), "--set environment.outside.ends=never") {
+		t.Errorf("%s", said)
+	}
+	for ends, want := range map[string]string{`next["z"] > 1`: "environment.outside.ends: ", "done": `no quantity "done"`} {
+		if do(2, append(walk, "untold", "--set", "environment.outside.ends="+ends)...); !strings.Contains(said.String(), want) {
+			t.Errorf("%s: %s, want %s", ends, said, want)
+		}
+	}
+	for dir, ends := range map[string]string{"told": `abs(next["x"]) > 1.5`, "never": "never"} {
+		set := "environment.outside.ends=" + ends
+		do(0, append(walk, dir, "--set", set)...)
+		if card := do(0, "card", dir); !strings.Contains(card, "--set "+shell.Word(set)) {
+			t.Errorf("without %s the card is %s", set, card)
+		}
+		do(0, "train", "--resume", dir, "--steps", "70")
+	}
+}
