@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"tui/ground":           {"tui/steer", "tui/theme", "tui/format", "core/event", "core/ground"},
 	"tui/steer":            {"tui/pane", "tui/history", "tui/theme", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
 	"tui/history":          {"core/ground", "tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
-	"tui/lesson":           {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
+	"tui/lesson":           {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob", "core/report"}, // report: what a difference of few evaluations is worth
 	"tui/picker":           {"tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/config", "core/run", "core/event", "core/knob", "core/cost"},
 	"docs/demo":            {},                                      // a recorded run
 	"tui/scenes":           {"core/event", "core/knob", "core/run"}, // run: how numbers are written

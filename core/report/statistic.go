@@ -63,15 +63,32 @@ func Deviation(x []float64) float64 {
 // unequal variances (Welch 1947; scipy.stats.ttest_ind with equal_var=False). Both need two
 // values. If neither has any spread, the interval is the difference alone.
 func Welch(a, b []float64) Interval {
-	part := func(x []float64) float64 { d := Deviation(x); return d * d / float64(len(x)) }
-	p, q := part(a), part(b)
-	mid := Mean(a) - Mean(b)
-	if p+q == 0 {
-		return Interval{mid, mid}
-	}
-	nu := (p + q) * (p + q) / (p*p/float64(len(a)-1) + q*q/float64(len(b)-1))
-	half := distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(0.975) * math.Sqrt(p+q)
+	of := func(x []float64) Estimate { return Estimate{Deviation(x) / math.Sqrt(float64(len(x))), len(x)} }
+	mid, half := Mean(a)-Mean(b), Margin(of(a), of(b))
 	return Interval{mid - half, mid + half}
+}
+
+// Estimate says how well a mean is known: its standard error, and of how many values it is.
+type Estimate struct {
+	Err float64
+	N   int
+}
+
+// Margin is half of Welch's 95 % interval of the difference of two means, of which each is of two values
+// or more or has no error. It is 0 if neither has one.
+func Margin(a, b Estimate) float64 {
+	p, q := a.Err*a.Err, b.Err*b.Err
+	if p+q == 0 {
+		return 0
+	}
+	free := 0.0
+	for _, e := range []Estimate{a, b} {
+		if e.Err > 0 {
+			free += math.Pow(e.Err, 4) / float64(e.N-1)
+		}
+	}
+	nu := (p + q) * (p + q) / free
+	return distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(0.975) * math.Sqrt(p+q)
 }
 
 // IQM returns the interquartile mean over all strata together: the mean of the values

@@ -4,14 +4,16 @@ import (
 	"math"
 
 	"pgrlab/core/event"
+	"pgrlab/core/report"
 	"pgrlab/presets"
 	"pgrlab/tui/history"
 )
 
 // measured is a number that a lesson keeps, with its standard error if it comes from several
-// measurements.
+// measurements, infinite if it was to come from several and there is one.
 type measured struct {
 	value, err float64
+	n          int  // measurements
 	forks      *int // of forks: whether those with the change are seen to return more (1) or less (-1)
 }
 
@@ -77,7 +79,11 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 	for _, s := range c.Samples[max(0, len(c.Samples)-max(1, k.Last)):] {
 		last = append(last, s.Y)
 	}
-	return meanOf(last)
+	m := meanOf(last)
+	if k.Last > 1 && m.n < 2 {
+		m.err = math.Inf(1)
+	}
+	return m
 }
 
 // off are the errors of the rows of D_syn beside the truth: of the half of higher F, or of the other half.
@@ -149,9 +155,9 @@ func meanOf(samples []float64) measured {
 		squares += (y - mean) * (y - mean)
 	}
 	if n < 2 {
-		return measured{value: mean}
+		return measured{value: mean, n: len(samples)}
 	}
-	return measured{value: mean, err: math.Sqrt(squares / (n - 1) / n)}
+	return measured{value: mean, err: math.Sqrt(squares / (n - 1) / n), n: len(samples)}
 }
 
 // verdict is the result for a claim.
@@ -172,15 +178,17 @@ func typical(errors []float64) measured {
 		logs[i] = math.Log(math.Max(v, 1e-3))
 	}
 	m := meanOf(logs)
-	return measured{value: math.Exp(m.value), err: math.Exp(m.value) * m.err}
+	return measured{value: math.Exp(m.value), err: math.Exp(m.value) * m.err, n: m.n}
 }
 
-// judge compares a claim with two numbers. A difference counts if it exceeds two of its standard
-// errors and the share of the first number that the lesson asks for; between forks, if their own test
+// judge compares a claim with two numbers. A difference counts if Welch's 95 % interval leaves out 0 and
+// it exceeds the share of the first number that the lesson asks for; between forks, if their own test
 // sees it.
 func judge(r presets.Reveal, from, to measured) verdict {
-	d := to.value - from.value
-	least := math.Max(2*math.Hypot(from.err, to.err), r.Margin*math.Abs(from.value))
+	d, least := to.value-from.value, math.Inf(1)
+	if !math.IsInf(from.err+to.err, 1) {
+		least = math.Max(report.Margin(report.Estimate{Err: from.err, N: from.n}, report.Estimate{Err: to.err, N: to.n}), r.Margin*math.Abs(from.value))
+	}
 	if to.forks != nil {
 		d, least = float64(*to.forks), 0
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"pgrlab/core/rng"
 	"pgrlab/presets"
 )
 
@@ -18,8 +19,11 @@ func TestJudge(t *testing.T) {
 		{measured{value: 1, err: 0}, measured{value: 1.2, err: 0}, held},
 		{measured{value: 1, err: 0}, measured{value: 0.8, err: 0}, didNotHold},
 		{measured{value: 1, err: 0}, measured{value: 1.05, err: 0}, cannotTell},
-		{measured{value: 1, err: 0.2}, measured{value: 1.3, err: 0.2}, cannotTell},
-		{measured{value: 1, err: 0.05}, measured{value: 1.3, err: 0.05}, held},
+		{measured{value: 1, err: 0.2, n: 3}, measured{value: 1.3, err: 0.2, n: 3}, cannotTell},
+		{measured{value: 1, err: 0.05, n: 3}, measured{value: 1.3, err: 0.05, n: 3}, held},
+		{measured{value: 1, err: 0.05, n: 2}, measured{value: 1.3, err: 0.05, n: 2}, cannotTell}, // t of two degrees of freedom is 4.3
+		{measured{value: 1, err: math.Inf(1), n: 1}, measured{value: 9, err: 0.1, n: 3}, cannotTell},
+		{measured{value: 1, n: 1}, measured{value: 3, err: 0.1, n: 3}, held},
 		{measured{value: math.NaN(), err: 0}, measured{value: 1, err: 0}, cannotTell},
 		{measured{value: 1}, measured{value: 9, forks: new(0)}, cannotTell},
 		{measured{value: 1}, measured{value: 1.01, forks: new(1)}, held},
@@ -42,5 +46,38 @@ func TestTypicalErrors(t *testing.T) {
 	}
 	if m := typical(nil); !math.IsNaN(m.value) {
 		t.Errorf("of none: %+v", m)
+	}
+}
+
+// Where nothing differs, few evaluations of equal spread give a verdict in no more than 5 of 100 cases, and the
+// more of them there are the smaller a difference they see.
+func TestVerdictsOfNothing(t *testing.T) {
+	const cases = 2000
+	draws := rng.New(1, "lesson")
+	r := presets.Reveal{Claim: "rises"}
+	for i, n := range [][2]int{{2, 2}, {3, 3}, {2, 3}, {16, 16}} {
+		verdicts, seen := 0, 0
+		for k := range cases {
+			numbers := draws.At(uint64(i*cases + k))
+			of := func(n int, more float64) measured {
+				var all []float64
+				for range n {
+					all = append(all, 100+more+10*numbers.Norm())
+				}
+				return meanOf(all)
+			}
+			if judge(r, of(n[0], 0), of(n[1], 0)) != cannotTell {
+				verdicts++
+			}
+			if judge(r, of(n[0], 0), of(n[1], 30)) == held {
+				seen++
+			}
+		}
+		if share := float64(verdicts) / cases; share > 0.06 || share < 0.01 {
+			t.Errorf("%d against %d: %.3f have a verdict", n[0], n[1], share)
+		}
+		if share := float64(seen) / cases; i == 3 && share < 0.99 || i == 0 && share > 0.6 {
+			t.Errorf("%d against %d: %.3f see three deviations", n[0], n[1], share)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"pgrlab/tui/format"
@@ -92,7 +93,7 @@ func (x *Lessons) Text(w int) []string {
 func (x *Lessons) filled(text string) string {
 	for name, v := range x.Lesson.kept {
 		shown := format.Number(v.value)
-		if v.err > 0 {
+		if v.err > 0 && !math.IsInf(v.err, 1) {
 			shown += " (standard error " + format.Number(v.err) + ")"
 		}
 		text = strings.ReplaceAll(text, "{"+name+"}", shown)
