@@ -36,6 +36,7 @@ type Cell struct {
 	Task, Method, Scale string
 	Variant             string // settings that differ
 	Touched             string // what was changed by hand; "": nothing
+	Apart               string // why its builds have cells of their own; "": they have not
 	Seeds               []Seed // sorted by seed
 }
 
@@ -132,12 +133,11 @@ func (r *Run) touched() string {
 // Cells groups runs into cells. Cells are sorted by task, then by method: first the given
 // methods in their order, then the others by name. Clean cells come first. Notes say what
 // was left out: runs without an evaluation that did not fail, and duplicate seeds, of which the
-// longest run counts or, within a results file, the first one.
+// longest run counts. The order of the runs decides nothing.
 func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 	seen := map[string]bool{}
-	name := settingsNames(runs)
-	type key struct{ Task, Method, Scale, Variant, Touched string }
-	byKey := map[key]*Cell{}
+	name, apart := cellNames(runs)
+	byKey := map[cellKey]*Cell{}
 	for _, r := range runs {
 		if path := resolved(r.Dir); seen[path] {
 			continue
@@ -150,10 +150,10 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 		if text := r.Unrepeated(); text != "" {
 			notes = append(notes, fmt.Sprintf("%s is not repeated exactly: %s", r.Dir, text))
 		}
-		k := key{r.Task, r.Method, r.Scale, name(r), r.touched()}
+		k := name(r)
 		c := byKey[k]
 		if c == nil {
-			c = &Cell{Task: k.Task, Method: k.Method, Scale: k.Scale, Variant: k.Variant, Touched: k.Touched}
+			c = &Cell{Task: k.Task, Method: k.Method, Scale: k.Scale, Variant: k.Variant, Touched: k.Touched, Apart: apart[k]}
 		}
 		for i, m := range r.Members {
 			seed := Seed{m.Seed, r, i}
@@ -183,9 +183,8 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 	return cells, notes
 }
 
-// put adds a seed. If the seed is already there, the longer run stays: the same seed
-// twice is not two seeds, unless they are forks of different runs. A seed that ended with its cohort
-// gives way to one that came to its own end, wherever that was.
+// put adds a seed. If the seed is already there, one of the two stays: the same seed
+// twice is not two seeds, unless they are forks of different runs.
 func (c *Cell) put(s Seed) (said string) {
 	i, found := slices.BinarySearchFunc(c.Seeds, s, func(a, b Seed) int {
 		return cmp.Or(cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Run.lineage(), b.Run.lineage()))
@@ -194,26 +193,36 @@ func (c *Cell) put(s Seed) (said string) {
 		c.Seeds = slices.Insert(c.Seeds, i, s)
 		return ""
 	}
-	gone, stays, why := s, c.Seeds[i], "got further, or as far"
-	switch {
-	case stays.cutOff() && s.concluded():
-		gone, stays, why = stays, s, "came to its own end"
-	case s.cutOff() && stays.concluded():
-		why = "came to its own end"
-	case last(s.Series(Return)) > last(stays.Series(Return)):
+	gone, stays := s, c.Seeds[i]
+	if s.before(stays) {
 		gone, stays = stays, s
+	}
+	why := "got further, or as far"
+	if gone.cutOff() && !stays.cutOff() {
+		why = "came to its own end, or goes on"
 	}
 	c.Seeds[i] = stays
 	return fmt.Sprintf("%s is left out: %s has the same seed %d and %s%s", gone.Run.Dir, stays.Run.Dir, s.Seed, why, gone.unlike(stays))
 }
 
+// before says which of two runs of a seed counts: one that ended with its cohort, or by a fault of its
+// machine, gives way to one that did not, a shorter one to a longer one. Of two that are as long it is
+// one with all digits, and else the one whose name comes first.
+func (s Seed) before(o Seed) bool {
+	if a, b := s.cutOff(), o.cutOff(); a != b {
+		return b
+	}
+	if a, b := last(s.Series(Return)), last(o.Series(Return)); a != b {
+		return a > b
+	}
+	if s.Run.rounded != o.Run.rounded {
+		return o.Run.rounded
+	}
+	return s.Run.Dir < o.Run.Dir
+}
+
 // cutOff says whether a seed ended with its cohort, or by a fault of its machine.
 func (s Seed) cutOff() bool { return s.Run.Failed != "" && !s.failure().Diverged }
-
-// concluded says whether a seed is done, or diverged by itself.
-func (s Seed) concluded() bool {
-	return s.Run.Done && !s.Run.Stopped() || s.Run.Failed != "" && s.failure().Diverged
-}
 
 // same says whether a value of one run is that of another, as exactly as both are known.
 func (s Seed) same(other Seed, v, w float64) bool {

@@ -62,6 +62,9 @@ func (t *Task) markdown(b *bufio.Writer) {
 
 // aboutRows writes what is to be known of single rows.
 func (t *Task) aboutRows(b *bufio.Writer) {
+	for _, text := range t.apart() {
+		fmt.Fprintf(b, "\n%s.\n", text)
+	}
 	for _, r := range t.Rows {
 		if r.Frames > 0 {
 			fmt.Fprintf(b, "\n%s sees pixels: an env step is %d %s of the task, step %s is frame %s.\n", r.name, r.Frames, plural(r.Frames, "frame"), Count(t.Step), Count(t.Step*r.Frames))

@@ -170,7 +170,7 @@ func readResults(text io.Reader, path string) ([]*Run, error) {
 	if err != nil || len(head) < len(resultColumns) || !slices.Equal(head[:len(resultColumns)], resultColumns) {
 		return nil, fmt.Errorf("that is no results file: want columns %s,…", strings.Join(resultColumns, ","))
 	}
-	f := resultsFile{path: path, quantities: slices.Clone(head[len(resultColumns):]), byKey: map[ResultKey]*Run{}, seen: map[*Run]map[int]bool{}, failed: map[*Run]int{}}
+	f := resultsFile{path: path, quantities: slices.Clone(head[len(resultColumns):]), byKey: map[builtKey]*Run{}, seen: map[*Run]map[int]bool{}, failed: map[*Run]int{}}
 	for {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
@@ -204,13 +204,19 @@ type resultsFile struct {
 	path       string
 	quantities []string // the columns after the fixed ones
 	runs       []*Run
-	byKey      map[ResultKey]*Run
+	byKey      map[builtKey]*Run
 	seen       map[*Run]map[int]bool // the steps of each
 	failed     map[*Run]int          // the steps at which some failed
 }
 
-// add takes a row. If a seed of the same settings and length stands in the file twice, as when files
-// of two machines were put together, the rows that came first count: points of two runs are none of
+// builtKey identifies a result of a build.
+type builtKey struct {
+	ResultKey
+	Device, Version string
+}
+
+// add takes a row. If a seed of the same settings and length stands in the file twice by one build, as when
+// files of two machines were put together, the rows that came first count: points of two runs are none of
 // one run. Rows may be in any order, so only a step that was there already tells of another run.
 func (f *resultsFile) add(row []string, line int) error {
 	one, at, err := resultRow(row)
@@ -220,14 +226,15 @@ func (f *resultsFile) add(row []string, line int) error {
 	if err != nil {
 		return err
 	}
-	r := f.byKey[one.Key()]
+	key := builtKey{one.Key(), one.Device, one.Version}
+	r := f.byKey[key]
 	if r == nil {
 		r = one
 		r.rounded, r.root = true, r.Seed
 		r.Dir = fmt.Sprintf("%s: %s %s %s seed %d %s, %s steps", f.path, r.Task, r.Method, r.Scale, r.Seed, r.Fingerprint, Count(r.Step))
 		r.Members = []Member{{Seed: r.Seed, Series: map[string]Series{}}}
-		f.byKey[r.Key()], f.runs, f.seen[r] = r, append(f.runs, r), map[int]bool{}
-	} else if f.seen[r][at.Step] || one.Device != r.Device || one.Version != r.Version {
+		f.byKey[key], f.runs, f.seen[r] = r, append(f.runs, r), map[int]bool{}
+	} else if f.seen[r][at.Step] {
 		r.Twice = cmp.Or(r.Twice, fmt.Sprintf("%s: line %d and others like it are left out: it stands there twice", r.Dir, line))
 		return nil
 	}
@@ -257,7 +264,8 @@ func (f *resultsFile) add(row []string, line int) error {
 	return nil
 }
 
-// end puts the points of all runs in order. A run that failed has none after that step.
+// end puts the points of all runs in order. A run that failed has none after that step. Runs of one seed by
+// several builds have their builds in their names.
 func (f *resultsFile) end() error {
 	for _, r := range f.runs {
 		for name, s := range r.Members[0].Series {
@@ -268,6 +276,15 @@ func (f *resultsFile) end() error {
 		}
 		if step, failed := f.failed[r]; failed {
 			r.Done, r.Steps, r.Step = false, r.Step, step
+		}
+	}
+	builds := map[ResultKey]int{}
+	for _, r := range f.runs {
+		builds[r.Key()]++
+	}
+	for _, r := range f.runs {
+		if builds[r.Key()] > 1 {
+			r.Dir += fmt.Sprintf(", by %s on %s", r.Version, r.Device)
 		}
 	}
 	return nil
@@ -305,7 +322,8 @@ func framesOf(at Point) (int, error) {
 }
 
 // AddResults adds runs to a results file, which it creates if there is none, and returns how
-// many were new. The file holds each seed of the same settings and length once: the first one stays, unless it was cut off.
+// many were new. The file holds each seed of the same settings and length once, the first one that was not
+// cut off, and once more for each further build by which its returns differ.
 // A file of which not all rows can be read stays as it is. Other processes may add to the file at the
 // same time.
 func AddResults(path string, runs []*Run) (added int, err error) {
@@ -318,12 +336,12 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	there := map[ResultKey]*Run{}
+	there := map[ResultKey][]*Run{}
 	for _, r := range all {
 		if r.Twice != "" { // rows that were not read would be lost
 			return 0, fmt.Errorf("nothing is added to that file before it is mended: %s", r.Twice)
 		}
-		there[r.Key()] = r
+		there[r.Key()] = append(there[r.Key()], r)
 	}
 	var more []*Run
 	for _, r := range runs {
@@ -331,18 +349,20 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 			return 0, err
 		}
 		for i := range r.Members {
-			one := *r
-			one.Seed, one.Members = r.Members[i].Seed, r.Members[i:i+1]
-			if f := (Seed{one.Seed, r, i}).failure(); r.Failed != "" {
-				one.Failed, one.Diverged, one.blamed = f.Reason, f.Diverged, nil
+			one := r.alone(i)
+			key := one.Key()
+			at := slices.IndexFunc(there[key], one.standsFor)
+			if at < 0 {
+				there[key], more = append(there[key], one), append(more, one)
+				continue
 			}
-			old := there[one.Key()]
-			if old != nil && (!old.CutOff() || one.CutOff()) {
+			old := there[key][at]
+			if !old.CutOff() || one.CutOff() && one.Step <= old.Step {
 				continue
 			}
 			isOld := func(r *Run) bool { return r == old }
-			all, more = slices.DeleteFunc(all, isOld), append(slices.DeleteFunc(more, isOld), &one)
-			there[one.Key()] = &one
+			all, more = slices.DeleteFunc(all, isOld), append(slices.DeleteFunc(more, isOld), one)
+			there[key][at] = one
 		}
 	}
 	if len(more) == 0 {
@@ -351,4 +371,20 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	run.TidyFile(dir, name)
 	return len(more), run.ReplaceFile(dir, name, formatResults(all, more))
+}
+
+// alone is the run of a member as if it had been alone.
+func (r *Run) alone(member int) *Run {
+	one := *r
+	one.Seed, one.Members = r.Members[member].Seed, r.Members[member:member+1]
+	if f := (Seed{one.Seed, r, member}).failure(); r.Failed != "" {
+		one.Failed, one.Diverged, one.blamed = f.Reason, f.Diverged, nil
+	}
+	return &one
+}
+
+// standsFor says whether a run of the same seed and settings stands for this one: they are of one build, or
+// their returns are the same.
+func (r *Run) standsFor(o *Run) bool {
+	return r.sameBuild(o) || Seed{r.Seed, r, 0}.unlike(Seed{o.Seed, o, 0}) == ""
 }

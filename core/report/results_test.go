@@ -208,13 +208,13 @@ func TestResultsOfOneSeedThatDiffer(t *testing.T) {
 	}
 }
 
-// Of a seed that stands in a file twice the rows that come first count, and a note says so: they are
-// not averaged. Nothing is added to such a file, because the rows that do not count would be lost.
+// Of a seed that stands in a file twice by one build the rows that come first count, and a note says so: they
+// are not averaged. Nothing is added to such a file, because the rows that do not count would be lost.
 func TestASeedThatStandsInAFileTwice(t *testing.T) {
 	root := t.TempDir()
 	first := result(t, root, "synther", 1)
 	second := *result(t, t.TempDir(), "synther", 2) // another run that says it is that seed
-	second.Seed, second.Device = 1, "cpu other"
+	second.Seed = 1
 	block := func(r *Run) (head string, rows []string) {
 		lines := strings.Split(strings.TrimSpace(string(formatResults(nil, []*Run{r}))), "\n")
 		return lines[0], lines[1:]

@@ -116,6 +116,9 @@ func (r *Report) footnotes(out io.Writer) error {
 		r.longVariants(&text)
 	}
 	for _, t := range r.Tasks {
+		for _, said := range t.apart() {
+			fmt.Fprintln(&text, said)
+		}
 		for _, row := range t.Rows {
 			for _, said := range row.failures(t.Step) {
 				fmt.Fprintln(&text, said)

@@ -57,7 +57,8 @@ report says why; if its numbers diverged, results files keep it, and it counts a
 than all others in probabilities. With --score-from N each run counts with the mean of its evaluations from step N
 on, which varies less than a single evaluation. Runs with other settings, and runs whose
 knobs were turned by hand, have rows of their own, and so have runs of another length if
-rates of the method follow it (ppo, per-td). A seed that occurs twice counts once.
+rates of the method follow it (ppo, per-td). A seed that occurs twice counts once; where
+two versions or devices ran it with other returns, each of them has a row of its own.
 
 On a terminal it prints the returns; the whole report, in Markdown, goes into a pipe
 (pgrlab report DIR | less), and with --out into a file.

@@ -85,7 +85,9 @@ func (f *sweepResultsFile) read() (map[report.ResultKey]*report.Run, error) {
 	}
 	byKey := map[report.ResultKey]*report.Run{}
 	for _, r := range all {
-		byKey[r.Key()] = r
+		if old := byKey[r.Key()]; old == nil || old.CutOff() { // builds may have one each
+			byKey[r.Key()] = r
+		}
 	}
 	return byKey, nil
 }

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+)
+
+// finished is a run by a version that has ended, of a seed of pgr on task t.
+func finished(t *testing.T, version string, seed int, returns ...float64) *Run {
+	t.Helper()
+	r := journal(t, t.TempDir(), "t", "pgr", seed, returns, run.Line{Type: "done", Step: 1000 * len(returns), Member: run.NoMember})
+	r.Version, r.Fingerprint, r.Steps = version, "f", 1000*len(returns)
+	return r
+}
+
+// orders gives to each all orders of some runs.
+func orders(runs []*Run, each func([]*Run)) {
+	if len(runs) == 0 {
+		each(nil)
+	}
+	for i, r := range runs {
+		rest := slices.Delete(slices.Clone(runs), i, i+1)
+		orders(rest, func(others []*Run) { each(append([]*Run{r}, others...)) })
+	}
+}
+
+// A mended build that ran a seed again with other returns has a row of its own, in whatever order the runs
+// are given; what is the same counts once.
+func TestOtherBuildsHaveRowsOfTheirOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs []*Run
+		rows []string
+		says bool
+	}{
+		"other numbers": {
+			[]*Run{finished(t, "ad9ea1fd", 1, 1, 2), finished(t, "ad9ea1f", 2, 3, 4), finished(t, "6f9814a7", 1, 5, 6), finished(t, "6f9814a7", 3, 7, 8)},
+			[]string{"pgr, build 6f9814a7: seeds [1 3], [6 8]", "pgr, build ad9ea1f: seeds [1 2], [2 4]"}, true,
+		},
+		"the same numbers":          {[]*Run{finished(t, "ad9ea1fd", 1, 1, 2), finished(t, "6f9814a7", 1, 1, 2), finished(t, "6f9814a7", 3, 7, 8)}, []string{"pgr: seeds [1 3], [2 8]"}, false},
+		"no seed in common":         {[]*Run{finished(t, "ad9ea1fd", 1, 1, 2), finished(t, "6f9814a7", 3, 7, 8)}, []string{"pgr: seeds [1 3], [2 8]"}, false},
+		"one build, other numbers":  {[]*Run{finished(t, "ad9ea1fd", 1, 1, 2), finished(t, "ad9ea1f", 1, 1, 9)}, nil, false},
+		"one build, other lengths":  {[]*Run{finished(t, "ad9ea1fd", 1, 1, 2), finished(t, "ad9ea1fd", 1, 1, 2, 3)}, []string{"pgr: seeds [1], [3]"}, false},
+		"a shorter one of another ": {[]*Run{finished(t, "ad9ea1fd", 1, 1, 2), finished(t, "6f9814a7", 1, 1, 3, 4)}, []string{"pgr, build 6f9814a7: seeds [1], [3]", "pgr, build ad9ea1fd: seeds [1], [2]"}, true},
+	} {
+		first := ""
+		orders(c.runs, func(runs []*Run) {
+			r, err := New(runs, Options{})
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			var rows []string
+			for _, row := range r.Tasks[0].Rows {
+				rows = append(rows, fmt.Sprintf("%s: seeds %v, %v", row.Label, row.Seeds, row.Points))
+			}
+			if c.rows != nil && !slices.Equal(rows, c.rows) {
+				t.Errorf("%s: %q, want %q", name, rows, c.rows)
+			}
+			text, err := json.Marshal(r.Tasks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == "" {
+				first = string(text)
+			}
+			if string(text) != first {
+				t.Errorf("%s: the order of the runs changes\n%s\nto\n%s", name, first, text)
+			}
+			var long, short strings.Builder
+			r.Markdown(&long)
+			r.Summary(&short)
+			for _, text := range []string{long.String(), short.String()} {
+				if strings.Contains(text, "pgr on t: builds whose returns differ ran seed 1: each build has a row of its own") != c.says {
+					t.Errorf("%s: %s", name, text)
+				}
+			}
+		})
+	}
+}
+
+// A device is part of a build.
+func TestOtherDevicesHaveRowsOfTheirOwn(t *testing.T) {
+	a, b := finished(t, "v1", 1, 1, 2), finished(t, "v1", 1, 1, 3)
+	b.Device = "cpu other"
+	cells, notes := Cells([]*Run{a, b}, nil)
+	if len(cells) != 2 || len(notes) != 0 || cells[0].Variant != "on cpu other" || cells[1].Variant != "on cpu test" {
+		t.Errorf("%+v, %q", cells, notes)
+	}
+}
+
+// A results file keeps what builds returned that differ, once each, also if two files were put together.
+func TestAResultsFileKeepsEachBuild(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.csv")
+	for i, c := range []struct {
+		add  *Run
+		want int
+	}{
+		{finished(t, "ad9ea1fd", 1, 1, 2), 1}, {finished(t, "6f9814a7", 1, 5, 6), 1}, {finished(t, "ad9ea1f", 1, 1, 2), 0}, {finished(t, "0123456", 1, 5, 6), 0}, {finished(t, "6f9814a7", 2, 7, 8), 1},
+	} {
+		if n, err := AddResults(path, []*Run{c.add}); n != c.want || err != nil {
+			t.Errorf("%d: %d added, %v, want %d", i, n, err, c.want)
+		}
+	}
+	all, err := ReadResults(path)
+	if err != nil || len(all) != 3 || all[0].Dir == all[1].Dir {
+		t.Fatalf("%d runs, %v", len(all), err)
+	}
+	orders(all, func(runs []*Run) {
+		if r, err := New(runs, Options{}); err != nil || len(r.Tasks[0].Rows) != 2 || len(r.Notes) != 0 {
+			t.Errorf("%v: %+v", err, r)
+		}
+	})
+}
