@@ -129,6 +129,9 @@ type look struct {
 	scores []float64 // of these forks
 }
 
+// Error is the share of cases without an effect in which all looks together have a verdict, at most.
+const Error = 0.05
+
 // looksOf are the looks at a number of batches: one when the forks of the first have made six tenths
 // of their evaluations, one when those of each have made all.
 func looksOf(batches []Batch) []look {
@@ -137,7 +140,7 @@ func looksOf(batches []Batch) []look {
 	left := 0.02
 	for _, b := range batches {
 		scores = append(scores, b.Scores...)
-		looks = append(looks, look{Whole, len(scores), 0.05 - left, scores})
+		looks = append(looks, look{Whole, len(scores), Error - left, scores})
 		left /= 2
 	}
 	return looks

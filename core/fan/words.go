@@ -50,3 +50,7 @@ func (r Result) numbers(signed func(float64) string) string {
 	}
 	return text + fmt.Sprintf("; %d of %d ways to deal out the change differ as much", r.AsMuch, r.Dealings)
 }
+
+// AnyFalse is the share of cases with a verdict where so many changes are looked at and none of them does
+// anything: at most this, since changes that share forks without them err together.
+func AnyFalse(changes int) float64 { return 1 - math.Pow(1-Error, float64(changes)) }

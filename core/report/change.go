@@ -12,7 +12,12 @@ type Change struct {
 	Forked bool `json:"forked,omitempty"`
 	// Cancelled says that this change was cancelled, which the configuration plans; it was not made.
 	Cancelled bool `json:"cancelled,omitempty"`
+
+	remakes bool // something was made again for it at once
 }
+
+// ofBatches is the class of knobs that the next update uses: for these nothing is made again.
+const ofBatches = "batch"
 
 // bySchedule is Change.By of the changes that the configuration of a run plans.
 const bySchedule = "schedule"

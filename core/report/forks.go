@@ -56,6 +56,19 @@ func (r *Run) dealt() string {
 	return strings.Join(all, " ")
 }
 
+// remade are the knobs with which a fork began by making again what depends on them, be it as a change or as a
+// sham, where the knob kept its value.
+func (r *Run) remade() string {
+	var all []string
+	for _, c := range r.Changes {
+		if c.Forked && c.Position == r.Forked && c.remakes {
+			all = append(all, c.Knob)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ", ")
+}
+
 // ForkStep is the env step at which a run was forked last; 0: it was not.
 func (r *Run) ForkStep() int {
 	text, _, _ := strings.Cut(r.Forked, "/")
@@ -82,9 +95,13 @@ func (r *Run) afterFork() (all []float64) {
 	return all
 }
 
-// forksOf compares the forks among the runs: those with each change with those without any.
+// dealing is what forks were dealt: a change, or none, and what they made again, which does something too.
+type dealing struct{ change, remade string }
+
+// forksOf compares the forks among the runs: those with each change with those without any that made the same
+// again. Others differ in more than the change, and chance did not decide between them.
 func forksOf(runs []*Run) (all []*Forks) {
-	groups, waiting := map[string]map[string][]*Run{}, map[string]int{}
+	groups, waiting := map[string]map[dealing][]*Run{}, map[string]int{}
 	var order []string
 	for _, r := range runs {
 		o := r.origin()
@@ -92,31 +109,60 @@ func forksOf(runs []*Run) (all []*Forks) {
 			continue
 		}
 		if groups[o] == nil {
-			groups[o] = map[string][]*Run{}
+			groups[o] = map[dealing][]*Run{}
 			order = append(order, o)
 		}
 		if r.dealt() == "" && r.Step <= r.ForkStep() { // its journal does not say yet what it was dealt
 			waiting[o]++
 			continue
 		}
-		groups[o][r.dealt()] = append(groups[o][r.dealt()], r)
+		d := dealing{r.dealt(), r.remade()}
+		groups[o][d] = append(groups[o][d], r)
 	}
 	for _, o := range order {
-		others := groups[o][""]
-		var changes []string
-		for change := range groups[o] {
-			if change != "" {
-				changes = append(changes, change)
+		var changes []dealing
+		without := 0
+		for d, forks := range groups[o] {
+			if d.change != "" {
+				changes = append(changes, d)
+			} else {
+				without += len(forks)
 			}
 		}
-		slices.Sort(changes)
-		for _, change := range changes {
-			if len(others) > 0 {
-				all = append(all, compareForks(change, groups[o][change], others, waiting[o]))
+		slices.SortFunc(changes, func(a, b dealing) int {
+			return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.remade, b.remade))
+		})
+		for _, d := range changes {
+			others := groups[o][dealing{"", d.remade}]
+			switch {
+			case len(others) > 0:
+				all = append(all, compareForks(d.change, groups[o][d], others, waiting[o]))
+			case without > 0:
+				all = append(all, uncompared(d, groups[o][d], without))
 			}
 		}
 	}
 	return all
+}
+
+// uncompared are forks with a change of which none without it made the same again.
+func uncompared(d dealing, changed []*Run, without int) *Forks {
+	f := newForks(d.change, changed)
+	for _, r := range changed {
+		f.Changed = append(f.Changed, r.Dir)
+	}
+	made := "made nothing again, as these did"
+	if d.remade != "" {
+		made = "made again what depends on " + d.remade + ", as these did"
+	}
+	f.Said = fmt.Sprintf("not compared: none of the %d without a change %s", without, made)
+	return f
+}
+
+// newForks are forks with a change, before they are compared.
+func newForks(change string, changed []*Run) *Forks {
+	last := changed[0].forks[len(changed[0].forks)-1]
+	return &Forks{Task: changed[0].Task, Of: last.parent, At: last.position, Change: change}
 }
 
 // runsOf are the runs of some cells, each once.
@@ -134,8 +180,7 @@ func runsOf(cells []*Cell) (all []*Run) {
 // compareForks compares forks with a change with others. While some of them wait to begin there is no
 // verdict: it would be one of another number of forks.
 func compareForks(change string, changed, others []*Run, waiting int) *Forks {
-	last := changed[0].forks[len(changed[0].forks)-1]
-	f := &Forks{Task: changed[0].Task, Of: last.parent, At: last.position, Change: change}
+	f := newForks(change, changed)
 	runs := slices.Concat(changed, others)
 	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.Seed, b.Seed) }) // the order in which the change was dealt
 	due, returns := 0, [][]float64{}                                                        // due: what those have made that are done
@@ -177,14 +222,31 @@ func (f *Forks) String() string {
 	return fmt.Sprintf("%s: %d %s of %s at %s with %s, %d without: %s", f.Task, len(f.Changed), plural(len(f.Changed), "fork"), f.Of, f.At, f.Change, len(f.Others), f.Said)
 }
 
+// severalChanges says what verdicts are worth if more than one change was looked at; "": one was.
+func (r *Report) severalChanges() string {
+	n := 0
+	for _, f := range r.Forks {
+		if len(f.Others) > 0 {
+			n++
+		}
+	}
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d changes were looked at: where none of them does anything, up to %.0f %% of such reports have a verdict. One that is to stand for itself needs at most %.2g %% of the ways to deal out the change to differ as much", n, 100*fan.AnyFalse(n), 100*fan.Error/float64(n))
+}
+
 // forksSection writes what forks show.
 func (r *Report) forksSection(b *bufio.Writer) {
 	if len(r.Forks) == 0 {
 		return
 	}
-	fmt.Fprint(b, "\n# What a change did\n\nForks of one checkpoint count with the mean of their evaluations after the fork, those that failed with the least return. The verdict is an exact randomization test of the means, which is false in less than 5 % of cases without an effect, however often it is read. That takes a number and a length that were chosen before: forks that were added for want of a verdict, or trained longer, are looked at as if for the first time, and after four more looks the verdict is false in 9 % of such cases. It holds from that checkpoint on.\n\n")
+	fmt.Fprint(b, "\n# What a change did\n\nForks of one checkpoint count with the mean of their evaluations after the fork, those that failed with the least return. They are compared with those without the change that made the same again. The verdict on one change is an exact randomization test of the means, which is false in less than 5 % of cases without an effect, however often it is read. That takes a number and a length that were chosen before: forks that were added for want of a verdict, or trained longer, are looked at as if for the first time, and after four more looks the verdict is false in 9 % of such cases. It holds from that checkpoint on.\n\n")
 	for _, f := range r.Forks {
 		fmt.Fprintf(b, "- %s\n", f)
+	}
+	if text := r.severalChanges(); text != "" {
+		fmt.Fprintf(b, "\n%s.\n", text)
 	}
 }
 
@@ -192,6 +254,11 @@ func (r *Report) forksSection(b *bufio.Writer) {
 func (r *Report) forksLines(w io.Writer) error {
 	for _, f := range r.Forks {
 		if _, err := fmt.Fprintf(w, "%s.\n", f); err != nil {
+			return err
+		}
+	}
+	if text := r.severalChanges(); text != "" {
+		if _, err := fmt.Fprintf(w, "%s.\n", text); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -15,10 +16,13 @@ func forked(step int, position, parent string) run.Line {
 	}}
 }
 
-// atOnce is a planned change that is made now.
+// atOnce is a planned change that is made now; that of ratio makes nothing again.
 func atOnce(step int, name string, to any) run.Line {
 	l := knob(step, name, to, bySchedule)
-	l.Body.(map[string]any)["now"] = true
+	body := l.Body.(map[string]any)
+	if body["now"] = true; name != "ratio" {
+		body["class"] = "generation"
+	}
 	return l
 }
 
@@ -207,5 +211,47 @@ func TestAFormulaIsOneChange(t *testing.T) {
 	cells, _ := Cells([]*Run{r}, nil)
 	if got := cells[0].Label(); got != "pgr · TOUCHED ×1" {
 		t.Error(got)
+	}
+}
+
+// Forks are compared with those that made the same again: a new D_syn does something by itself, which is no
+// effect of a change. How many changes were looked at is said, with what verdicts are worth then.
+func TestForksAreComparedWithThoseThatMadeTheSameAgain(t *testing.T) {
+	var runs []*Run
+	add := func(seed int, l run.Line, v float64) {
+		r := journal(t, t.TempDir(), "t", "pgr", 1, []float64{1, 2}, forked(2000, "2000", "a"), l, at(3000, v), at(4000, v),
+			run.Line{Type: "done", Step: 4000, Member: run.NoMember})
+		r.Steps = 4000
+		r.Begun(uint64(seed))
+		runs = append(runs, r)
+	}
+	for i := range 4 { // whichever was made again returns 100 more
+		add(10+i, atOnce(2000, "guidance", 3), 200+float64(i))
+		add(20+i, atOnce(2000, "guidance", 1.0), 200+float64(i*i%4))
+		add(30+i, atOnce(2000, "ratio", 0.5), 100+float64(i)) // nothing is made again for it
+		add(40+i, knob(2000, "ratio", 1.0, bySchedule), 100+float64(i*i%4))
+	}
+	add(50, atOnce(2000, "relevance", 3), 150)
+	all, err := New(runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Forks) != 3 {
+		t.Fatalf("%d comparisons", len(all.Forks))
+	}
+	for _, f := range all.Forks {
+		switch {
+		case f.Change == "relevance=3!":
+			if f.Said != "not compared: none of the 8 without a change made again what depends on relevance, as these did" || len(f.Others) != 0 {
+				t.Errorf("%+v", f)
+			}
+		case len(f.Changed) != 4 || len(f.Others) != 4 || !strings.HasPrefix(f.Said, "not seen yet"):
+			t.Errorf("%+v", f)
+		}
+	}
+	const want = "2 changes were looked at: where none of them does anything, up to 10 % of such reports have a verdict. One that is to stand for itself needs at most 2.5 % of the ways to deal out the change to differ as much."
+	var long, short strings.Builder
+	if err := errors.Join(all.Markdown(&long), all.Summary(&short)); err != nil || !strings.Contains(long.String(), want) || !strings.Contains(short.String(), want) {
+		t.Errorf("%v\n%s%s", err, &long, &short)
 	}
 }

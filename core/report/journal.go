@@ -208,6 +208,7 @@ func (r *Run) start(e run.Entry) error {
 func (r *Run) change(e run.Entry) error {
 	var k struct {
 		Knob, Position string
+		Class          string
 		From, To       json.RawMessage
 		Now            bool
 		Obs            struct{ By string }
@@ -223,7 +224,8 @@ func (r *Run) change(e run.Entry) error {
 	}
 	r.Changes = append(r.Changes, Change{
 		Position: k.Position, Knob: k.Knob, From: plain(k.From), To: plain(k.To), Now: k.Now, By: k.Obs.By,
-		Forked: r.Forked != "" && k.Position == r.Forked && k.Obs.By == bySchedule,
+		Forked:  r.Forked != "" && k.Position == r.Forked && k.Obs.By == bySchedule,
+		remakes: k.Now && k.Class != ofBatches,
 	})
 	return nil
 }

@@ -2,7 +2,6 @@ package fans
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -189,7 +188,7 @@ func (p *Pane) several() string {
 	if n < 2 {
 		return ""
 	}
-	return fmt.Sprintf("%d questions were asked of this run: where none of the changes does anything, up to %s of such runs have a verdict.", n, format.Percent(1-math.Pow(0.95, float64(n))))
+	return fmt.Sprintf("%d questions were asked of this run: where none of the changes does anything, up to %s of such runs have a verdict.", n, format.Percent(fan.AnyFalse(n)))
 }
 
 // firstPart is what a verdict says first.
