@@ -3,7 +3,7 @@ package report
 import (
 	"bufio"
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +39,14 @@ func (s Statistic) takes() int {
 		return MinPairs
 	}
 	return MinSeeds
+}
+
+// cut is how many of n values the statistic leaves out at each end.
+func (s Statistic) cut(n int) int {
+	if s == OfMeans {
+		return 0
+	}
+	return quarter(n)
 }
 
 // ofSorted returns the statistic as a function of sorted values.
@@ -147,7 +155,7 @@ func (t *Task) differences(b *bufio.Writer) {
 			}
 			return fmt.Sprintf("%s [%s, %s], p %s", signed(v.Value), signed(v.Interval.Low), signed(v.Interval.High), probability(v.Permutation))
 		})
-		fmt.Fprintf(b, "\nSeeds are unpaired; a difference takes %d of both rows (%s).%s%s\n", d.Statistic.takes(), t.lacking(), d.worth(), family(d.Comparisons))
+		fmt.Fprintf(b, "\nSeeds are unpaired; a difference takes %d of both rows (%s).%s%s\n", d.Statistic.takes(), t.lacking(), d.worth(), unreachable(d.compared(), d.Statistic.cut, t.level))
 		if d.Quantity == dormantQuantity && t.mixedLatents() {
 			fmt.Fprint(b, "\nIn mazes seen as rays the dormant ratio of a method with a generator is of the last layer of its trunk alone, on latents as the last refit stored them; that of others is of all layers of theirs, on present observations. Rows of the two kinds are not comparable.\n")
 		}
@@ -171,23 +179,10 @@ func (d Differences) worth() string {
 	switch {
 	case d.Statistic == OfMeans:
 		return " Welch's interval supposes normal returns. Of returns of other shapes it holds the true difference in 94 to 98 of 100 cases with 3 seeds of both, but in 71 to 95 with 3 of one and 30 of the other."
-	case d.fewest() < enoughSeeds:
+	case slices.ContainsFunc(d.compared(), func(n [2]int) bool { return min(n[0], n[1]) < enoughSeeds }):
 		return narrowOfTwo
 	}
 	return ""
-}
-
-// fewest is the least number of seeds of a row that is compared.
-func (d Differences) fewest() int {
-	least := math.MaxInt
-	for _, row := range d.Of {
-		for _, v := range row {
-			if v != nil {
-				least = min(least, v.N[0], v.N[1])
-			}
-		}
-	}
-	return least
 }
 
 // mixedLatents says whether the task is a maze and has both rows with D_syn, whose learner fills

@@ -22,6 +22,7 @@ func (r *Report) Markdown(w io.Writer) error {
 		}
 		t.markdown(b)
 	}
+	r.permutations(b)
 	r.forksSection(b)
 	r.Aggregate.markdown(b)
 	r.runs(b)
@@ -57,7 +58,6 @@ func (t *Task) markdown(b *bufio.Writer) {
 	t.measured(b, exploredMeasures, func(r *Row) []Measured { return r.Explored })
 	t.matrix(b)
 	t.differences(b)
-	t.permutations(b)
 }
 
 // aboutRows writes what is to be known of single rows.
@@ -249,7 +249,7 @@ func (t *Task) matrix(b *bufio.Writer) {
 			return fmt.Sprintf("%.2f [%.2f, %.2f], p %s", p.P, p.Interval.Low, p.Interval.High, probability(*p.Permutation))
 		}
 	})
-	fmt.Fprintf(b, "\nIt takes %d seeds of both, and %d for a 95 %% interval, that of Newcombe (2006) (%s).%s\n", MinPairs, MinSeeds, t.lacking(), family(t.Comparisons))
+	fmt.Fprintf(b, "\nIt takes %d seeds of both, and %d for a 95 %% interval, that of Newcombe (2006) (%s).%s\n", MinPairs, MinSeeds, t.lacking(), unreachable(t.compared(), OfMeans.cut, t.level))
 }
 
 func (a *Aggregate) markdown(b *bufio.Writer) {

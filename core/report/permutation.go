@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pgrlab/core/rng"
 )
@@ -117,9 +118,12 @@ func (d *division) difference() float64 {
 	return math.Abs(d.statistic(x) - d.statistic(y))
 }
 
+// quarter is how many of n values an interquartile mean leaves out at each end.
+func quarter(n int) int { return n / 4 }
+
 // sortedIQM is IQM of sorted values.
 func sortedIQM(x []float64) float64 {
-	cut := len(x) / 4
+	cut := quarter(len(x))
 	return Mean(x[cut : len(x)-cut])
 }
 
@@ -146,22 +150,92 @@ func ranks(a, b []float64) (x, y []float64) {
 	return x, y
 }
 
-// family says how many comparisons a table has, and what follows for a single one.
-func family(comparisons int) string {
-	switch comparisons {
-	case 0:
-		return ""
-	case 1:
-		return " One comparison has a p."
+// leastP is the least p that permuted can give for n points and m: that of groups of which one lies above the
+// other. cut is how many points of a group the statistic leaves out at each end: those in the middle of all may
+// be in either group then. Groups of one size may change places.
+func leastP(n, m int, cut func(n int) int) float64 {
+	ways := divisions(n, m)
+	if ways > maxDivisions {
+		return 1. / (someDivisions + 1)
 	}
-	return fmt.Sprintf(" %d comparisons have a p: one that is to stand for itself needs p below 0.05/%d = %s.", comparisons, comparisons, probability(0.05/float64(comparisons)))
+	as := divisions(cut(n), cut(m))
+	if n == m {
+		as *= 2
+	}
+	return as / ways
 }
 
-// permutations writes what p is in the tables of a task that have it.
-func (t *Task) permutations(b *bufio.Writer) {
-	if t.Comparisons > 0 || len(t.Differences) > 0 {
-		fmt.Fprint(b, "\np is that of a two-sided permutation test of the same number: the share of the ways to divide the seeds of both rows between them that give one at least as far from no difference. It supposes that without a difference both rows have one distribution, and may be small where they differ in spread alone: of simulated rows with one middle, one of which spreads twice as much, 10 of 100 have p below 0.05 at ten seeds each, and 21 if the other row has thirty, where the interval leaves out 0 in 6 or 7. Of many comparisons in which nothing differs, one in twenty has p below 0.05.\n")
+// level is the p below which one of a family stands for itself, by Bonferroni's inequality.
+func level(comparisons int) float64 { return 0.05 / float64(max(1, comparisons)) }
+
+// unreachable says which sizes of rows are too small for any p below the level of the family.
+func unreachable(sizes [][2]int, cut func(n int) int, level float64) string {
+	for i, s := range sizes {
+		sizes[i] = [2]int{min(s[0], s[1]), max(s[0], s[1])}
 	}
+	slices.SortFunc(sizes, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	var all []string
+	for _, s := range slices.Compact(sizes) {
+		if p := leastP(s[0], s[1], cut); p >= level {
+			all = append(all, fmt.Sprintf("%d seeds against %d (%s or more)", s[0], s[1], probability(p)))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" No p of %s can be below %s, the bound of those that are picked from this report.", strings.Join(all, " or "), probability(level))
+}
+
+// compared are the sizes of the rows that have a p in the table of probabilities of improvement.
+func (t *Task) compared() (sizes [][2]int) {
+	for i, row := range t.Better {
+		for _, b := range row[:i] {
+			if b != nil && b.Permutation != nil {
+				sizes = append(sizes, b.N)
+			}
+		}
+	}
+	return sizes
+}
+
+// compared are the sizes of the rows whose difference is known.
+func (d Differences) compared() (sizes [][2]int) {
+	for i, row := range d.Of {
+		for _, v := range row[:i] {
+			if v != nil {
+				sizes = append(sizes, v.N)
+			}
+		}
+	}
+	return sizes
+}
+
+// count adds up the p of all tables of all tasks.
+func (r *Report) count() {
+	r.Comparisons = 0
+	for _, t := range r.Tasks {
+		r.Comparisons += t.Comparisons
+		for _, d := range t.Differences {
+			r.Comparisons += d.Comparisons
+		}
+	}
+	for _, t := range r.Tasks {
+		t.level = level(r.Comparisons)
+	}
+}
+
+// permutations writes what p is, and how many of them the report has.
+func (r *Report) permutations(b *bufio.Writer) {
+	if r.Comparisons == 0 {
+		return
+	}
+	fmt.Fprint(b, "\n# What p says\n\np is that of a two-sided permutation test of the same number: the share of the ways to divide the seeds of both rows between them that give one at least as far from no difference. It supposes that without a difference both rows have one distribution, and may be small where they differ in spread alone: of simulated rows with one middle, one of which spreads twice as much, 10 of 100 have p below 0.05 at ten seeds each, and 21 if the other row has thirty, where the interval leaves out 0 in 6 or 7. Of many comparisons in which nothing differs, one in twenty has p below 0.05.\n")
+	if r.Comparisons == 1 {
+		fmt.Fprint(b, "\nThis report has one p.\n")
+		return
+	}
+	fmt.Fprintf(b, "\nThis report has %d p, of all pairs of rows in all tables of all tasks. A comparison that was fixed before the runs were seen stands for itself; one that is picked from these does below 0.05/%d = %s. Tables that compare the same rows in several ways count several times, so that this is cautious.\n",
+		r.Comparisons, r.Comparisons, probability(level(r.Comparisons)))
 }
 
 // probability formats a p with two significant digits.

@@ -75,16 +75,44 @@ func TestPermutationsOfManySeeds(t *testing.T) {
 	}
 }
 
-// A table says how many comparisons it makes, each pair of rows once.
-func TestTablesSayHowManyComparisonsTheyMake(t *testing.T) {
-	root := t.TempDir()
-	var runs []*Run
-	for seed := range 5 {
-		for m, method := range []string{"a", "b", "c"} {
-			runs = append(runs, journal(t, root, "t", method, seed, []float64{float64(seed + 2*m)}))
+// No p is less than the least one: groups that do not overlap have it, and no others of their sizes less.
+func TestTheLeastP(t *testing.T) {
+	draws := bootstrap.Sub("least")
+	for i, n := range [][2]int{{2, 2}, {3, 3}, {3, 5}, {5, 5}, {5, 6}, {5, 8}, {4, 9}, {8, 8}} {
+		for _, s := range []Statistic{OfMeans, OfInterquartileMeans} {
+			least, want := 1.0, leastP(n[0], n[1], s.cut)
+			for k := range 50 {
+				numbers := draws.At(uint64(100*i + k))
+				var rows [2][]float64
+				for j := range rows {
+					for range n[j] {
+						rows[j] = append(rows[j], float64(numbers.Norm())+float64(2*j*(k%5)))
+					}
+				}
+				least = min(least, permuted(draws, rows[0], rows[1], s.ofSorted()))
+			}
+			near(t, fmt.Sprint(s, n), least, want)
 		}
 	}
-	r, err := New(append(runs, journal(t, root, "t", "d", 0, []float64{1})), Options{})
+	if got := leastP(12, 12, OfMeans.cut); got != 1./10_001 {
+		t.Errorf("of drawn divisions: %v", got)
+	}
+}
+
+// A report says how many p it has, those of all tables and tasks, once, and where rows are too small for any p
+// below the bound that follows.
+func TestAReportSaysHowManyComparisonsItMakes(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for _, task := range []string{"t", "u"} {
+		for seed := range 5 {
+			for m, method := range []string{"a", "b", "c"} {
+				runs = append(runs, journal(t, root, task, method, seed, []float64{float64(seed + 2*m)}))
+			}
+		}
+		runs = append(runs, journal(t, root, task, "d", 0, []float64{1}))
+	}
+	r, err := New(runs, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,10 +121,17 @@ func TestTablesSayHowManyComparisonsTheyMake(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := r.Tasks[0]
-	if d := task.Differences[0]; task.Comparisons != 3 || d.Comparisons != 3 || d.Of[0][1].Permutation != d.Of[1][0].Permutation || d.Of[0][1].Permutation == 0 {
-		t.Errorf("%d and %+v", task.Comparisons, d)
+	if d := task.Differences[0]; task.Comparisons != 3 || d.Comparisons != 3 || d.Of[0][1].Permutation != d.Of[1][0].Permutation || d.Of[0][1].Permutation == 0 || r.Comparisons != 12 {
+		t.Errorf("%d and %+v, %d in all", task.Comparisons, d, r.Comparisons)
 	}
-	if n := strings.Count(text.String(), "3 comparisons have a p: one that is to stand for itself needs p below 0.05/3 = 0.017."); n != 2 {
-		t.Errorf("said %d times in\n%s", n, text.String())
+	for want, n := range map[string]int{
+		"This report has 12 p, of all pairs of rows in all tables of all tasks.":                                                               1,
+		"stands for itself; one that is picked from these does below 0.05/12 = 0.0042.":                                                        1,
+		"(–: too few). No p of 5 seeds against 5 (0.0079 or more) can be below 0.0042, the bound of those that are picked from this report.\n": 2,
+		" No p of 5 seeds against 5 (0.016 or more) can be below 0.0042, the bound of those that are picked from this report.\n":               2,
+	} {
+		if strings.Count(text.String(), want) != n {
+			t.Errorf("%q is said %d times, not %d, in\n%s", want, strings.Count(text.String(), want), n, text.String())
+		}
 	}
 }

@@ -42,6 +42,8 @@ type Report struct {
 	Aggregate *Aggregate `json:"aggregate,omitempty"`
 	Forks     []*Forks   `json:"forks,omitempty"` // what forks of one checkpoint show
 	Notes     []string   `json:"notes,omitempty"` // what was left out, and why
+	// Comparisons is how many p the tables of all tasks have.
+	Comparisons int `json:"comparisons"`
 
 	cells []*Cell
 }
@@ -69,6 +71,7 @@ type Task struct {
 
 	variants []string // what the long ones are, see nameRows
 	scales   bool     // the rows are of several scales
+	level    float64  // the p below which one that is picked from the report stands for itself
 }
 
 // Row holds the numbers of a cell. Statistics that need MinSeeds seeds are missing if
@@ -184,6 +187,7 @@ func New(runs []*Run, o Options) (*Report, error) {
 		return nil, noneEvaluated(runs, r.Notes)
 	}
 	nameRows(r.Tasks)
+	r.count()
 	r.Aggregate = r.aggregate(o)
 	return r, nil
 }
