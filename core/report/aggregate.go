@@ -21,6 +21,7 @@ type Whole struct {
 	Mean   *float64  `json:"mean,omitempty"`
 	IQM    *float64  `json:"iqm,omitempty"`
 	IQMIn  *Interval `json:"iqm_interval,omitempty"`
+	MeanIn *Interval `json:"mean_interval,omitempty"` // if rows are compared by means
 
 	strata [][]float64
 }
@@ -71,7 +72,7 @@ func (r *Report) aggregate(o Options) *Aggregate {
 				w.add(p.row, o.Full[p.task])
 			}
 		}
-		w.summarise()
+		w.summarise(o.Statistic)
 		a.Rows = append(a.Rows, w)
 	}
 	return a
@@ -86,14 +87,26 @@ func (w *Whole) add(r *Row, full float64) {
 	w.strata = append(w.strata, scores)
 }
 
-// summarise computes mean and interquartile mean if there are enough seeds.
-func (w *Whole) summarise() {
-	if slices.Min(w.N) < MinSeeds {
+// summarise computes the mean over the tasks and the interquartile mean, with the interval of the one by which
+// rows are compared, if there are enough seeds.
+func (w *Whole) summarise(by Statistic) {
+	tasks := float64(len(w.strata))
+	if by == OfMeans && slices.Min(w.N) >= by.takes() {
+		mean, of := 0.0, []Estimate(nil)
+		for _, s := range w.strata {
+			e := estimate(s)
+			mean, of = mean+Mean(s)/tasks, append(of, Estimate{e.Err / tasks, e.N})
+		}
+		half := Margin(of...)
+		w.Mean, w.MeanIn = &mean, &Interval{mean - half, mean + half}
+		return
+	}
+	if by == OfMeans || slices.Min(w.N) < MinSeeds {
 		return
 	}
 	mean := 0.0
 	for _, s := range w.strata {
-		mean += Mean(s) / float64(len(w.strata))
+		mean += Mean(s) / tasks
 	}
 	var of interquartile
 	iqm := func(strata [][]float64) float64 { return of.of(strata...) }

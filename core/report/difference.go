@@ -79,28 +79,12 @@ var compared = []struct {
 	{dormantQuantity, func(r *Row) []float64 { return r.Dormant.Points }},
 }
 
-// score returns the number with which a run counts: the mean of the points from ScoreFrom
-// to Step or, if ScoreFrom is 0, the last point at or before Step. It is false if there is
-// no such point.
-func (t *Task) score(s Series) (v float64, ok bool) {
-	if t.ScoreFrom == 0 {
-		return s.at(t.Step)
-	}
-	var in []float64
-	for _, p := range s {
-		if p.Step >= t.ScoreFrom && p.Step <= t.Step {
-			in = append(in, p.Value)
-		}
-	}
-	return Mean(in), len(in) > 0
-}
-
 // differences returns the differences of each quantity for which at least two rows have
-// enough seeds: by interquartile means, and by means too if these compare more pairs of rows.
+// enough seeds: by the task's statistic, and by means too if these compare more pairs of rows.
 func differences(t *Task) (all []Differences) {
 	for _, q := range compared {
 		pairs := 0
-		for _, s := range []Statistic{OfInterquartileMeans, OfMeans} {
+		for _, s := range slices.Compact([]Statistic{t.Statistic, OfMeans}) {
 			d := Differences{Quantity: q.name, Statistic: s}
 			for i, a := range t.Rows {
 				d.N = append(d.N, len(q.points(a)))
@@ -171,6 +155,14 @@ func (s Statistic) interval() string {
 		return "Welch's 95 % interval"
 	}
 	return "the 95 % bootstrap interval"
+}
+
+// ofRow names the interval of a row's statistic.
+func (s Statistic) ofRow() string {
+	if s == OfMeans {
+		return "Student's 95 % interval, which supposes normal returns"
+	}
+	return "its 95 % bootstrap interval"
 }
 
 // worth says what the intervals are worth where their supposition does not hold. That of means is from 20,000

@@ -157,13 +157,18 @@ func (r *Row) outOf(n int) string {
 	return fmt.Sprintf("%d of %d", n, r.N+len(r.Failed))
 }
 
-// failures says of which seeds a row has no score, or that failed later: a sentence for each reason.
-func (r *Row) failures(step int) (all []string) {
+// failures says of which seeds a row has no score, which count with the least return where they made no
+// evaluation, and which failed later: a sentence for each reason.
+func (t *Task) failures(r *Row) (all []string) {
+	n := r.N + len(r.Failed)
 	for _, group := range byReason(r.Failed) {
-		all = append(all, fmt.Sprintf("%s: %d of %d seeds %s", r.name, len(group), r.N+len(r.Failed), said(group)))
+		all = append(all, fmt.Sprintf("%s: %d of %d seeds %s", r.name, len(group), n, said(group)))
+	}
+	for _, group := range byReason(r.Filled) {
+		all = append(all, fmt.Sprintf("%s: %d of %d seeds %s; each evaluation from step %s to %s without a finite return counts with %s", r.name, len(group), n, said(group), Count(t.ScoreFrom), Count(t.Step), value(t.Least)))
 	}
 	for _, group := range byReason(r.FailedLater) {
-		all = append(all, fmt.Sprintf("%s: after step %s, %d of the %s %s", r.name, Count(step), len(group), plural(r.N, "seed"), said(group)))
+		all = append(all, fmt.Sprintf("%s: after step %s, %d of the %s %s", r.name, Count(t.Step), len(group), plural(r.N, "seed"), said(group)))
 	}
 	return all
 }
@@ -215,7 +220,7 @@ func (t *Task) failedSeeds(b *bufio.Writer) {
 	none := false
 	for _, r := range t.Rows {
 		none = none || len(r.Failed) > 0
-		all = append(all, r.failures(t.Step)...)
+		all = append(all, t.failures(r)...)
 	}
 	for _, text := range all {
 		fmt.Fprintf(b, "\n%s.\n", text)
@@ -225,5 +230,6 @@ func (t *Task) failedSeeds(b *bufio.Writer) {
 	}
 }
 
-// CutOff says that a seed ended because another one of its cohort diverged: it is no result of its own.
+// CutOff says that a seed ended by a fault of its machine, or because another one of its cohort diverged: made
+// again it may end otherwise.
 func (r *Run) CutOff() bool { return r.Failed != "" && !r.Diverged }

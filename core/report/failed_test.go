@@ -222,8 +222,8 @@ func TestFailedSeedsAreNamed(t *testing.T) {
 	}
 }
 
-// What a machine did to a run is no result of its settings; that numbers diverged is one, unless the
-// run was resumed after it.
+// A run that failed is a result, be it that its numbers diverged or that its machine ended it, unless it was
+// resumed after it.
 func TestWhichFailuresAreResults(t *testing.T) {
 	root := t.TempDir()
 	resumed := run.Line{Type: "resume", Step: 1500, Member: run.NoMember, Body: map[string]any{"by": "ana"}}
@@ -234,12 +234,12 @@ func TestWhichFailuresAreResults(t *testing.T) {
 		result bool
 	}{
 		{diverges(1500, "norm"), "train agent: norm", true},
-		{append(diverges(1500, "norm")[:1], resumed, lost), "no space", false},
+		{append(diverges(1500, "norm")[:1], resumed, lost), "no space", true},
 		{append(diverges(1500, "norm"), resumed), "", false},
-		{[]run.Line{lost}, "no space", false},
+		{[]run.Line{lost}, "no space", true},
 	} {
 		r := journal(t, root, "t", "m", i, []float64{1}, c.end...)
-		r.Fingerprint = "f"
+		r.Fingerprint, r.Steps = "f", 5000
 		if err := r.IsResult(); r.Failed != c.failed || (err == nil) != c.result {
 			t.Errorf("%d: %q, %v", i, r.Failed, err)
 		}
@@ -310,7 +310,8 @@ func TestReturnsThatAreNoNumbers(t *testing.T) {
 				all := b.String()
 				row, end := r.Tasks[0].Rows[0], r.Tasks[0].Step/1000-1
 				want := place == end || o.ScoreFrom > 0 && place >= 1
-				if (len(row.Failed) == 1) != want || row.N+len(row.Failed) != 6 || want && row.Failed[0].Step != 1000*(place+1) {
+				failed := slices.Concat(row.Failed, row.Filled)
+				if (len(failed) == 1) != want || (len(row.Filled) == 1) != (want && o.ScoreFrom > 0) || row.N+len(row.Failed) != 6 || want && failed[0].Step != 1000*(place+1) {
 					t.Errorf("%v at %d, %+v: %+v", odd, 1000*(place+1), o, row)
 				}
 				if row.Area.Diverged > 1 || strings.Contains(all, "NaN ±") || strings.Contains(all, "Inf ±") {

@@ -167,7 +167,7 @@ func curve(r *Row, name string, color int) []mark {
 		series := s.Series(name).finite()
 		switch {
 		case len(series) == 0:
-		case r.hasFailed(s) || r.failedLater(s): // a mean over all would end with it
+		case r.hasFailed(s): // a mean over all would end with it
 			failed = append(failed, series.mark(markThin, color), series[len(series)-1:].mark(markCross, color))
 			failed[1].label = "last point of a seed that failed"
 		default:
@@ -175,7 +175,7 @@ func curve(r *Row, name string, color int) []mark {
 		}
 	}
 	label := fmt.Sprintf("%s (n=%d)", r.Label, len(seeds))
-	if n := len(r.Failed) + len(r.FailedLater); n > 0 {
+	if n := len(r.Failed) + len(r.Filled) + len(r.FailedLater); n > 0 {
 		label = fmt.Sprintf("%s (n=%d of %d)", r.Label, len(seeds), len(seeds)+n)
 	}
 	if len(seeds) == 0 && len(failed) > 0 {
@@ -220,18 +220,17 @@ func (s Series) mark(kind, color int) mark {
 	return m
 }
 
-// hasFailed says whether a seed is among those without a score because they failed.
-func (r *Row) hasFailed(s Seed) bool { return slices.ContainsFunc(r.Failed, s.is) }
-
-// failedLater says whether a seed failed after the step at which it counts.
-func (r *Row) failedLater(s Seed) bool { return slices.ContainsFunc(r.FailedLater, s.is) }
+// hasFailed says whether a seed failed, be it with a score or without one.
+func (r *Row) hasFailed(s Seed) bool {
+	return slices.ContainsFunc(slices.Concat(r.Failed, r.Filled, r.FailedLater), s.is)
+}
 
 // is says whether a failure is that of the seed.
 func (s Seed) is(f Failure) bool { return f.Seed == s.Seed && f.Dir == s.Run.Dir }
 
 // without returns the seeds of the cell that have no score because they failed.
 func (r *Row) without() []Seed {
-	return slices.DeleteFunc(slices.Clone(r.cell.Seeds), func(s Seed) bool { return !r.hasFailed(s) })
+	return slices.DeleteFunc(slices.Clone(r.cell.Seeds), func(s Seed) bool { return !slices.ContainsFunc(r.Failed, s.is) })
 }
 
 // grid returns the steps of any of the series within the range that all of them cover.

@@ -37,11 +37,11 @@ func (r *Report) Markdown(w io.Writer) error {
 
 func (t *Task) markdown(b *bufio.Writer) {
 	fmt.Fprintf(b, "# %s at step %s\n\n", t.Task, Count(t.Step))
-	head := []string{"", "scale", "return", "interquartile mean", "area under the curve", "steps to " + value(t.Threshold), "paper", "independent"}
+	head := []string{"", "scale", "return", string(t.Statistic), "area under the curve", "steps to " + value(t.Threshold), "paper", "independent"}
 	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat(" --- |", len(head)))
 	for _, r := range t.Rows {
 		fmt.Fprintf(b, "| %s |\n", strings.Join([]string{
-			r.name, r.Scale, r.returned(), r.interquartile(), r.Area.text(), r.reached(), reports(r.Reported, false), reports(r.Reported, true),
+			r.name, r.Scale, r.returned(), r.centred(), r.Area.text(), r.reached(), reports(r.Reported, false), reports(r.Reported, true),
 		}, " | "))
 	}
 	for _, v := range t.variants {
@@ -97,8 +97,8 @@ func (t *Task) explanation(b *bufio.Writer) {
 	case !t.StepExact:
 		at = "Every seed counts with its last evaluation at or before that step; not all were evaluated there."
 	}
-	fmt.Fprintf(b, "\n%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. %s.\n",
-		at, MinSeeds, t.areaText())
+	fmt.Fprintf(b, "\n%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1); with fewer: the single seeds. The %s has %s, from %d seeds on. %s.\n",
+		at, MinSeeds, t.Statistic, t.Statistic.ofRow(), t.Statistic.takes(), t.areaText())
 	if slices.ContainsFunc(t.Rows, (*Row).narrow) {
 		fmt.Fprintf(b, "\n%s\n", narrow)
 	}
@@ -169,13 +169,6 @@ func (s Spread) with(n string) string {
 		points = []string{"–"}
 	}
 	return fmt.Sprintf("%s (%s)", strings.Join(points, ", "), n)
-}
-
-func (r *Row) interquartile() string {
-	if r.IQM == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%s [%s, %s] (n=%s)", value(*r.IQM), value(r.IQMIn.Low), value(r.IQMIn.High), r.of())
 }
 
 // narrow says whether the interval of the row's interquartile mean is worth less than it says.
@@ -256,7 +249,7 @@ func (a *Aggregate) markdown(b *bufio.Writer) {
 	if a == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n# Over %d tasks\n\nReturns as shares of full marks over %s; only clean rows that were run on all of them, each at the step said above. The interquartile mean is of all runs together, so that a task with more seeds weighs more. Intervals: 95 %% bootstrap, stratified by task.\n\n| | mean | interquartile mean | n by task |\n| --- | --- | --- | --- |\n",
+	fmt.Fprintf(b, "\n# Over %d tasks\n\nReturns as shares of full marks over %s; only clean rows that were run on all of them, each at the step said above. The interquartile mean is of all runs together, so that a task with more seeds weighs more; the mean is that of the tasks. Intervals: 95 %%, of an interquartile mean by the bootstrap, stratified by task, of a mean by Welch's and Satterthwaite's degrees of freedom.\n\n| | mean | interquartile mean | n by task |\n| --- | --- | --- | --- |\n",
 		len(a.Tasks), strings.Join(a.Tasks, ", "))
 	for _, w := range a.Rows {
 		var n []string
@@ -267,16 +260,22 @@ func (a *Aggregate) markdown(b *bufio.Writer) {
 			}
 			n = append(n, text)
 		}
-		mean, iqm := "–", "–"
-		if w.Mean != nil {
-			mean = fmt.Sprintf("%.3f", *w.Mean)
-			iqm = fmt.Sprintf("%.3f [%.3f, %.3f]", *w.IQM, w.IQMIn.Low, w.IQMIn.High)
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", w.Label, mean, iqm, strings.Join(n, ", "))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", w.Label, share(w.Mean, w.MeanIn), share(w.IQM, w.IQMIn), strings.Join(n, ", "))
 	}
 	if len(a.Without) > 0 {
 		fmt.Fprintf(b, "\nLeft out, since no seed has a score: %s. That flatters these rows.\n", strings.Join(a.Without, ", "))
 	}
+}
+
+// share is a share of full marks, with its interval if there is one.
+func share(v *float64, in *Interval) string {
+	switch {
+	case v == nil:
+		return "–"
+	case in == nil:
+		return fmt.Sprintf("%.3f", *v)
+	}
+	return fmt.Sprintf("%.3f [%.3f, %.3f]", *v, in.Low, in.High)
 }
 
 // runs lists what the report was made from.

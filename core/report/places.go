@@ -36,7 +36,7 @@ func (r *Row) place(n string) string {
 }
 
 // points draws the single seeds of a row at a place of the x axis and, with enough
-// seeds, their interquartile mean with its interval.
+// seeds, their statistic with its interval.
 func (r *Row) points(x float64, color int) []mark {
 	if r.N == 0 {
 		return nil
@@ -46,10 +46,14 @@ func (r *Row) points(x float64, color int) []mark {
 		m.x = append(m.x, x)
 	}
 	marks := []mark{m}
-	if r.IQM != nil {
+	if v, in, ok := r.centre(); ok {
+		statistic := OfInterquartileMeans
+		if r.MeanIn != nil {
+			statistic = OfMeans
+		}
 		marks = append(marks, mark{
-			kind: markMean, x: []float64{x}, y: []float64{r.IQMIn.Low, *r.IQM}, upper: []float64{r.IQMIn.High}, color: color,
-			label: "interquartile mean, 95 % interval",
+			kind: markMean, x: []float64{x}, y: []float64{in.Low, v}, upper: []float64{in.High}, color: color,
+			label: string(statistic) + ", 95 % interval",
 		})
 	}
 	return marks

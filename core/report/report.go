@@ -29,6 +29,7 @@ type Reported struct {
 type Options struct {
 	Step      int                // step at which runs are compared; 0: the last one that all have
 	ScoreFrom int                // a run counts with the mean of its evaluations from this step to Step; 0: with the one at Step
+	Statistic Statistic          // by which rows are compared; "": OfInterquartileMeans
 	Threshold *float64           // for steps to a threshold; nil: half of the best mean, or if that is not positive half way to it
 	Methods   []string           // the order of rows
 	Reported  []Reported         // results of others, for any task and method
@@ -50,13 +51,15 @@ type Report struct {
 
 // Task compares the runs on one task.
 type Task struct {
-	Task      string  `json:"task"`
-	Step      int     `json:"step"`       // step of the returns
-	StepExact bool    `json:"step_exact"` // all were evaluated at Step; else the last evaluation before it counts for some
-	ScoreFrom int     `json:"score_from,omitempty"`
-	From      int     `json:"from"`             // step at which the area under the curve begins
-	Shared    int     `json:"shared,omitempty"` // up to here some of the runs are one run, of which others are forks
-	Threshold float64 `json:"threshold"`
+	Task      string    `json:"task"`
+	Step      int       `json:"step"`       // step of the returns
+	StepExact bool      `json:"step_exact"` // all were evaluated at Step; else the last evaluation before it counts for some
+	ScoreFrom int       `json:"score_from,omitempty"`
+	Least     float64   `json:"least"` // the least return that is known, which counts for evaluations that a run that failed did not reach
+	Statistic Statistic `json:"statistic"`
+	From      int       `json:"from"`             // step at which the area under the curve begins
+	Shared    int       `json:"shared,omitempty"` // up to here some of the runs are one run, of which others are forks
+	Threshold float64   `json:"threshold"`
 	// ThresholdOf is the row from whose mean return the threshold follows, see halfOfBest; ""
 	// if the threshold was given.
 	ThresholdOf string `json:"threshold_of,omitempty"`
@@ -85,9 +88,11 @@ type Row struct {
 	Frames  int    `json:"frames,omitempty"`  // frames of the task in an env step, for a learner that sees frames
 	N       int    `json:"n"`                 // seeds with a score
 	Missing int    `json:"missing,omitempty"` // seeds that have not reached the step, and did not fail
-	// Failed are the seeds that have no score because they failed, FailedLater those that failed after
-	// the step.
+	// Failed are the seeds that have no score because they failed, Filled those that failed and have one
+	// because evaluations that they did not reach count with the least return, FailedLater those that failed
+	// after the step.
 	Failed      []Failure `json:"failed,omitempty"`
+	Filled      []Failure `json:"failed_filled,omitempty"`
 	FailedLater []Failure `json:"failed_later,omitempty"`
 	// Unscored are the seeds that reached it, but have no evaluation that would count.
 	Unscored int       `json:"unscored,omitempty"`
@@ -97,6 +102,7 @@ type Row struct {
 	Std      *float64  `json:"std,omitempty"`
 	IQM      *float64  `json:"iqm,omitempty"`
 	IQMIn    *Interval `json:"iqm_interval,omitempty"`
+	MeanIn   *Interval `json:"mean_interval,omitempty"` // if rows are compared by means
 	Area     Spread    `json:"area"`
 	Dormant  Spread    `json:"dormant"` // dormant ratio of the policy, taken as the returns are; of seeds that report it
 	Reaches  Reached   `json:"reaches"`
@@ -193,7 +199,7 @@ func New(runs []*Run, o Options) (*Report, error) {
 }
 
 func newTask(cells []*Cell, o Options) (*Task, error) {
-	t := &Task{Task: cells[0].Task, Step: o.Step, ScoreFrom: o.ScoreFrom, StepExact: true}
+	t := &Task{Task: cells[0].Task, Step: o.Step, ScoreFrom: o.ScoreFrom, Least: leastReturn(cells), Statistic: cmp.Or(o.Statistic, OfInterquartileMeans), StepExact: true}
 	if t.Step == 0 {
 		t.Step = commonStep(cells)
 	}
@@ -213,7 +219,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	}
 	t.scales = slices.ContainsFunc(cells, func(c *Cell) bool { return c.Scale != cells[0].Scale })
 	for _, c := range cells {
-		t.Rows = append(t.Rows, newRow(c, t, o))
+		t.Rows = append(t.Rows, newRow(c, t, t.due(c, cells), o))
 	}
 	if !t.anyScore() && slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Missing+r.Unscored > 0 }) {
 		return nil, t.noneAtStep(cells)
@@ -260,53 +266,13 @@ func (t *Task) label(c *Cell) string {
 	return c.Label() + " · " + c.Scale
 }
 
-// newRow computes the numbers of a cell at the task's step.
-func newRow(c *Cell, t *Task, o Options) *Row {
+// newRow computes the numbers of a cell at the task's step. due is how many evaluations count of a seed.
+func newRow(c *Cell, t *Task, due int, o Options) *Row {
 	r := &Row{Label: t.label(c), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, Frames: c.Seeds[0].Run.Frames, cell: c}
 	for _, s := range c.Seeds {
-		series := s.Series(Return)
-		value, ok := t.score(series)
-		switch {
-		case !s.reached(t.Step) && s.Run.Failed != "":
-			r.fail(s, s.failure())
-			continue
-		case !s.reached(t.Step):
-			r.Missing++
-			continue
-		case !ok:
-			r.Unscored++
-			continue
-		case !finite(value):
-			r.fail(s, s.notFinite(t))
-			continue
-		case s.Run.Failed != "":
-			r.FailedLater = append(r.FailedLater, s.failure())
-		}
-		t.StepExact = t.StepExact && slices.ContainsFunc(series, func(p Point) bool { return p.Step == t.Step })
-		r.N++
-		r.counted = append(r.counted, s)
-		if ratio, ok := t.score(s.Series(dormantRatio)); ok {
-			r.Dormant.add(ratio)
-		}
-		r.Seeds = append(r.Seeds, s.Seed)
-		r.Points = append(r.Points, value)
-		if area, ok := series.Area(t.From, t.Step); ok && last(series) >= t.Step {
-			r.Area.add(area)
-		}
-		r.Dirs = append(r.Dirs, s.Run.Dir)
-		if s.Run.Changed != "" {
-			r.Changed = append(r.Changed, s.Run.Dir)
-		}
+		r.take(s, t, due)
 	}
-	if r.N >= MinSeeds {
-		r.Mean, r.Std = pointer(Mean(r.Points)), pointer(Deviation(r.Points))
-		r.Area = r.Area.summarised()
-		r.IQM = pointer(IQM(r.Points))
-		r.Dormant = r.Dormant.summarised()
-		var iqm interquartile
-		in := Bootstrap(bootstrap.Sub("iqm "+c.Task+" "+r.Label), [][]float64{r.Points}, func(s [][]float64) float64 { return iqm.of(s...) })
-		r.IQMIn = &in
-	}
+	r.summarise(t.Statistic)
 	r.Generated, r.Explored = r.measured(generatedMeasures, t.Step), r.measured(exploredMeasures, t.Step)
 	for _, report := range o.Reported {
 		if report.of(c) {
@@ -314,14 +280,6 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		}
 	}
 	return r
-}
-
-// fail adds a seed without a score.
-func (r *Row) fail(s Seed, why Failure) {
-	r.Failed = append(r.Failed, why)
-	if why.Diverged {
-		r.diverged = append(r.diverged, s)
-	}
 }
 
 // of says whether the result is one of runs like those of a cell.
@@ -379,7 +337,9 @@ func halfOfBest(rows []*Row) (half float64, of string) {
 func (r *Row) firstReturn() float64 {
 	var all []float64
 	for _, s := range r.counted {
-		all = append(all, s.Series(Return).finite()[0].Value)
+		if series := s.Series(Return).finite(); len(series) > 0 { // a seed that failed may have none
+			all = append(all, series[0].Value)
+		}
 	}
 	return Mean(all)
 }

@@ -26,7 +26,7 @@ import (
 // that step. Rows are sorted, so that a file under version control changes only where runs
 // were added.
 //
-// A run whose numbers diverged is a result: its last row says so in the column of that name, at the
+// A run that failed is a result: its last row says why in the column of that name, at the
 // step at which it failed; there may be nothing else in that row.
 //
 // A run that was changed by hand is no result of its settings, and neither is a fork: both
@@ -115,12 +115,13 @@ func (r *Run) Length() int {
 	return r.Step
 }
 
-// IsResult returns an error that says why a run is no result, or nil. One that failed because its
-// numbers diverged is a result: with the same settings and seed it fails again.
+// IsResult returns an error that says why a run is no result, or nil. One that failed is a result, since each
+// run that was started counts: with the same settings and seed numbers that diverged do so again, and a run that
+// its machine ended gives way to the same one when it has ended by itself.
 func (r *Run) IsResult() error {
 	switch {
-	case r.Failed != "" && !r.Diverged:
-		return fmt.Errorf("%s failed: %s", r.Dir, r.Failed)
+	case r.Failed != "" && r.Step > r.Steps:
+		return fmt.Errorf("%s failed at step %s, and how long it was to be is not known", r.Dir, Count(r.Step))
 	case !r.Done && r.Failed == "":
 		return fmt.Errorf("%s has not ended", r.Dir)
 	case r.Stopped():

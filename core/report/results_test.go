@@ -372,13 +372,13 @@ func TestWhatIsNoResult(t *testing.T) {
 	}
 	before, _ := os.ReadFile(path)
 	bad := map[string]func(r *Run){
-		"has not ended":           func(r *Run) { r.Done = false },
-		"failed: NaN":             func(r *Run) { r.Failed = "NaN" },
-		"at step 5,000 of 20,000": func(r *Run) { r.Steps = 20_000 },
-		"line 3":                  func(r *Run) { r.Changed = "line 3 is not what the run wrote" },
-		"by hand":                 func(r *Run) { r.Changes = []Change{{Knob: "ratio", By: "driver"}} },
-		"or forked":               func(r *Run) { r.Forked = "1000" },
-		"are not known":           func(r *Run) { r.Fingerprint = "" },
+		"has not ended":             func(r *Run) { r.Done = false },
+		"it was to be is not known": func(r *Run) { r.Failed = "NaN" },
+		"at step 5,000 of 20,000":   func(r *Run) { r.Steps = 20_000 },
+		"line 3":                    func(r *Run) { r.Changed = "line 3 is not what the run wrote" },
+		"by hand":                   func(r *Run) { r.Changes = []Change{{Knob: "ratio", By: "driver"}} },
+		"or forked":                 func(r *Run) { r.Forked = "1000" },
+		"are not known":             func(r *Run) { r.Fingerprint = "" },
 	}
 	ended := result(t, root, "redq", 1)
 	for want, change := range bad {

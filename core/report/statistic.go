@@ -67,8 +67,7 @@ func Deviation(x []float64) float64 {
 // unequal variances (Welch 1947; scipy.stats.ttest_ind with equal_var=False). Both need two
 // values. If neither has any spread, the interval is the difference alone.
 func Welch(a, b []float64) Interval {
-	of := func(x []float64) Estimate { return Estimate{Deviation(x) / math.Sqrt(float64(len(x))), len(x)} }
-	mid, half := Mean(a)-Mean(b), Margin(of(a), of(b))
+	mid, half := Mean(a)-Mean(b), Margin(estimate(a), estimate(b))
 	return Interval{mid - half, mid + half}
 }
 
@@ -78,21 +77,26 @@ type Estimate struct {
 	N   int
 }
 
-// Margin is half of Welch's 95 % interval of the difference of two means, of which each is of two values
-// or more or has no error. It is 0 if neither has one.
-func Margin(a, b Estimate) float64 {
-	p, q := a.Err*a.Err, b.Err*b.Err
-	if p+q == 0 {
-		return 0
-	}
-	free := 0.0
-	for _, e := range []Estimate{a, b} {
+// estimate is that of the mean of x, of two values or more.
+func estimate(x []float64) Estimate {
+	return Estimate{Deviation(x) / math.Sqrt(float64(len(x))), len(x)}
+}
+
+// Margin is half of the 95 % interval of a sum or difference of means, of which each is of two values or more
+// or has no error: Student's of one, Welch's of several (with the degrees of freedom of Welch and
+// Satterthwaite). It is 0 if none has an error.
+func Margin(of ...Estimate) float64 {
+	sum, free := 0.0, 0.0
+	for _, e := range of {
 		if e.Err > 0 {
+			sum += e.Err * e.Err
 			free += math.Pow(e.Err, 4) / float64(e.N-1)
 		}
 	}
-	nu := (p + q) * (p + q) / free
-	return distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(0.975) * math.Sqrt(p+q)
+	if sum == 0 {
+		return 0
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: sum * sum / free}.Quantile(0.975) * math.Sqrt(sum)
 }
 
 // IQM returns the interquartile mean over all strata together: the mean of the values

@@ -39,10 +39,11 @@ func (r *Report) Summary(w io.Writer) error {
 			}
 			returned, _, _ := strings.Cut(row.returned(), " (n=")
 			interval := "–"
-			if row.IQMIn != nil {
-				interval = fmt.Sprintf("%s to %s", value(row.IQMIn.Low), value(row.IQMIn.High))
+			_, in, enough := row.centre()
+			if enough {
+				interval = fmt.Sprintf("%s to %s", value(in.Low), value(in.High))
 			}
-			few, wide = few || row.IQMIn == nil, wide && !row.narrow()
+			few, wide = few || !enough, wide && !row.narrow()
 			table = append(table, []string{t.Task, label, Count(t.Step), row.frame(t.Step), row.of(), returned, interval})
 		}
 	}
@@ -120,7 +121,7 @@ func (r *Report) footnotes(out io.Writer) error {
 			fmt.Fprintln(&text, said)
 		}
 		for _, row := range t.Rows {
-			for _, said := range row.failures(t.Step) {
+			for _, said := range t.failures(row) {
 				fmt.Fprintln(&text, said)
 			}
 		}

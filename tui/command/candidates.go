@@ -56,7 +56,7 @@ var ofFlags = map[string]completer{
 	"timeout": hint("a time, for example 1m"), "round": hint("a time, for example 1s"), "size": hint("pixels, for example 320x240"),
 	"threads": nothing, "jobs": nothing, "runs-per-job": hint("how many runs share a GPU, for example 4"), "rounds": nothing, "member": nothing, "rows": nothing, "points": nothing, "pairs": nothing,
 	"fps": nothing, "episodes": nothing, "speed": hint("seconds of the run in a second"), "threshold": hint("a return"),
-	"score-from": hint("a step, for example 16k"), "serve --ssh": hint("where to listen, for example 0.0.0.0:2222"), "keys": files, "host-key": files,
+	"statistic": glossed("iqm", "interquartile means", "mean", "means"), "score-from": hint("a step, for example 16k"), "serve --ssh": hint("where to listen, for example 0.0.0.0:2222"), "keys": files, "host-key": files,
 	"on": glossed("here", "on this machine", "slurm", "a job array", "ssh:", "HOST,HOST:N on machines that share the disk"), "ssh": hint("an option of ssh, for example -oProxyJump=gate"),
 	"profile": profiles, "name": nothing, "leave": nothing, "look": nothing, "signal": oneOf("TERM", "USR1"), "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
 	"replay --picture": files, "replay --cast": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,

@@ -362,6 +362,7 @@ var refusals = []struct {
 	{"report plain", 2, "give a run folder"},
 	{"report old --step 0", 2, "want at least 1"},
 	{"report old --score-from 0", 2, "want at least 1"},
+	{"report old --statistic median", 2, "want iqm or mean"},
 	{"report old --threshold high", 2, "want a number"},
 	{"report old --figure curve", 2, `did you mean "curves"?`},
 	{"card", 2, "needs one run folder"},

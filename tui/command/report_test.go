@@ -72,6 +72,10 @@ func TestReport(t *testing.T) {
 	}
 	golden(t, "report.md", stdout)
 
+	if _, means, _ := command("report", "runs", "--statistic", "mean", "--score-from", "1000"); !strings.Contains(means, "| return | mean | area") || !strings.Contains(means, "| 16 [15") {
+		t.Errorf("by means:\n%s", means)
+	}
+
 	status, stdout, stderr = command("report", "runs", "--json", "--figure", "curves", "--figure", "fig-noised-cheetah", "--out", "out")
 	if status != cli.StatusDone || strings.Count(stderr, "\n") != 4 {
 		t.Errorf("status %d, stderr %q", status, stderr)

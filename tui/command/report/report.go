@@ -24,6 +24,7 @@ type reportRequest struct {
 	json      bool
 	step      int
 	scoreFrom int
+	statistic string
 	threshold float64
 	asked     *float64 // the threshold, if the flag was given
 	figures   []string
@@ -44,7 +45,8 @@ probability that one is better than another (Agarwal et al. 2021) and by how muc
 with an interval and the p of a permutation test, beside the results that the paper and
 others report. With fewer than five seeds it shows
 the single points, and with two to four the difference of their means with Welch's
-interval. A folder stands for the runs in it, a file for the results in it.
+interval. --statistic mean compares all rows by means, with Student's and Welch's
+intervals. A folder stands for the runs in it, a file for the results in it.
 
 --results FILE.csv adds the measurements of the runs that have ended to a file, one row
 for each step of each seed. The runs themselves may then be deleted: a report of the
@@ -53,9 +55,12 @@ time, for which it does not hold enough.
 
 Runs are compared at the last step at which all runs of a task were evaluated, or at
 --step. A run that failed does not move that step: it is a seed without a return, and the
-report says why; if its numbers diverged, results files keep it, and it counts as worse
-than all others in probabilities. With --score-from N each run counts with the mean of its evaluations from step N
-on, which varies less than a single evaluation. Runs with other settings, and runs whose
+report says why; if its numbers diverged, it counts as worse than all others in
+probabilities. With --score-from N each run counts with the mean of its evaluations from
+step N on, which varies less than a single evaluation. A run that failed counts too then,
+with 0 for each evaluation that it did not reach or that diverged (or with the least
+return of the task's runs, if that is below 0), and the report names it. Results files
+keep runs that failed. Runs with other settings, and runs whose
 knobs were turned by hand, have rows of their own, and so have runs of another length if
 rates of the method follow it (ppo, per-td). A seed that occurs twice counts once; where
 two versions or devices ran it with other returns, each of them has a row of its own.
@@ -87,6 +92,7 @@ On a terminal it prints the returns; the whole report, in Markdown, goes into a 
 	f.BoolVar(&r.json, "json", false, "print JSON instead of Markdown")
 	cli.CountVar(f, &r.step, "step", 0, 1, "`N` step to compare at (default: the last one that all reached)")
 	cli.CountVar(f, &r.scoreFrom, "score-from", 0, 1, "`N` score a run by the mean of its evaluations from this step on (default: by the one at --step)")
+	f.StringVar(&r.statistic, "statistic", "iqm", "`iqm|mean` compare rows by interquartile means or by means")
 	f.Float64Var(&r.threshold, "threshold", 0, "`R` count the steps to this return (default: half of the best mean, or if that is not positive half way to it)")
 	f.StringArrayVar(&r.figures, "figure", nil, "`NAME` figure to draw, or a preset fig-… whose figure to draw; repeatable")
 	f.StringVar(&r.results, "results", "", "`FILE.csv` add the runs that have ended to this file")
@@ -94,9 +100,16 @@ On a terminal it prints the returns; the whole report, in Markdown, goes into a 
 	return c
 }
 
+// statistics are the values of --statistic.
+var statistics = map[string]report.Statistic{"iqm": report.OfInterquartileMeans, "mean": report.OfMeans}
+
 func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writer) error {
 	if math.IsNaN(r.threshold) || math.IsInf(r.threshold, 0) {
 		return cli.Usagef("report: --threshold %g: want a number", r.threshold)
+	}
+	statistic, known := statistics[r.statistic]
+	if !known {
+		return cli.Usagef("report: --statistic is %q: want iqm or mean", r.statistic)
 	}
 	figures, err := r.wanted()
 	if err != nil {
@@ -111,7 +124,7 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 			return fmt.Errorf("report: %w", err)
 		}
 	}
-	o := report.Options{Step: r.step, ScoreFrom: r.scoreFrom, Threshold: r.asked, Reported: reported(runs), Full: fullMarks(runs)}
+	o := report.Options{Step: r.step, ScoreFrom: r.scoreFrom, Statistic: statistic, Threshold: r.asked, Reported: reported(runs), Full: fullMarks(runs)}
 	for _, m := range presets.Methods() {
 		o.Methods = append(o.Methods, m.Name)
 	}
@@ -146,7 +159,7 @@ func (r *reportRequest) glance(all *report.Report, w io.Writer) error {
 	if r.out != "" {
 		whole = filepath.Join(r.out, "report.md")
 	}
-	_, err := fmt.Fprintln(w, "N seeds; mean ± deviation; interval of the interquartile mean. The whole report: "+whole)
+	_, err := fmt.Fprintln(w, "N seeds; mean ± deviation; interval of the "+string(statistics[r.statistic])+". The whole report: "+whole)
 	return err
 }
 

@@ -112,8 +112,8 @@ func (f *sweepResultsFile) keys(j sweep.Job) ([]report.ResultKey, error) {
 	return keys, err
 }
 
-// keep adds the results of jobs to the file: of those that are finished, and of those whose numbers
-// diverged, which fail again however often they are tried.
+// keep adds the results of jobs to the file: of those that are finished, and of those that failed, which give
+// way to the same runs when these are tried again and finish.
 func (f *sweepResultsFile) keep(jobs []sweep.Job, w io.Writer) error {
 	if f.path == "" {
 		return nil
@@ -122,7 +122,7 @@ func (f *sweepResultsFile) keep(jobs []sweep.Job, w io.Writer) error {
 	for _, j := range jobs {
 		_, done := f.grid.Result(j)
 		r, err := results.LoadRun(f.grid.Run(j))
-		if !done && (err != nil || !r.Diverged) {
+		if !done && (err != nil || r.Failed == "") {
 			continue
 		}
 		if err != nil {

@@ -115,7 +115,7 @@ func TestTheReportOfTheSameRuns(t *testing.T) {
 }
 
 // A job whose numbers diverged is a result: it is kept, said, left out by the next sweep, and reported
-// from its folder alone. What the machine did to a job is none.
+// from its folder alone. What its machine ended is kept too, and made again.
 func TestAJobThatDivergedIsAResult(t *testing.T) {
 	g, err := (&sweepFlags{tasks: []string{"cheetah-run"}, methods: []string{"sac"}, scale: "demo", seeds: "0-1", device: "cpu", out: filepath.Join(t.TempDir(), "s"),
 		changed: func(string) bool { return false }}).grid(commandtest.Deps(), io.Discard)
@@ -146,7 +146,7 @@ func TestAJobThatDivergedIsAResult(t *testing.T) {
 		folder.Close()
 	}
 	file := &sweepResultsFile{path: filepath.Join(t.TempDir(), "study.csv"), grid: g}
-	for _, want := range []string{"1 new, of 1 results here\n1 of 2 stand in " + file.path + " already, 1 of them because they diverged\n", "1 of 2 stand in "} {
+	for _, want := range []string{"2 new, of 2 results here\n1 of 2 stand in " + file.path + " already, 1 of them because they diverged\n", "1 of 2 stand in "} {
 		var said bytes.Buffer
 		if err := file.leave(&said); err != nil || !strings.Contains(said.String(), want) {
 			t.Errorf("%v, said %q, want %q", err, said.String(), want)
@@ -167,7 +167,7 @@ func TestAJobThatDivergedIsAResult(t *testing.T) {
 	if err := (&statusFlags{check: true}).status(t.Context(), g.Path(), &shown); err == nil || err.Error() != "sweep status: 1 of 2 jobs failed" || !strings.Contains(shown.String(), "failed: step 841: train agent: norm") {
 		t.Errorf("%v: %s", err, &shown)
 	}
-	if all, err := report.ReadResults(file.path); err != nil || len(all) != 1 || all[0].Step != 841 || all[0].Failed != "train agent: norm" || !all[0].Diverged {
+	if all, err := report.ReadResults(file.path); err != nil || len(all) != 2 || all[0].Step != 841 || all[0].Failed != "train agent: norm" || !all[0].Diverged || !all[1].CutOff() {
 		t.Errorf("%v, %+v", err, all)
 	}
 }
