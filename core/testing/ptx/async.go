@@ -17,14 +17,10 @@ type asyncCopy struct {
 	in   *inst
 }
 
-// lowerAsync is cp.async with its commit and wait instructions, and cp.async.bulk.
+// lowerAsync is cp.async with its commit and wait instructions.
 func lowerAsync(l *lowering, s *statement, m *mods) {
 	if !m.take("async") {
 		l.fail("unknown opcode %s", s.text)
-	}
-	if m.take("bulk") {
-		lowerBulk(l, s, m)
-		return
 	}
 	l.requires(80)
 	switch {

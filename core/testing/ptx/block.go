@@ -4,19 +4,18 @@ import "encoding/binary"
 
 // block is one running block of threads; a worker runs one after another.
 type block struct {
-	launch    *launch
-	k         *Kernel
-	at        [3]uint32
-	number    uint32 // in the order of the grid, from 1
-	threads   int
-	shared    []byte
-	locals    []byte // k.frame bytes per thread
-	written   []bool // for locals, nil unless asked for
-	warps     []warp
-	barriers  [16]barrier
-	mbarriers mbarrierState
-	shadow    *shadow // for shared memory, nil without checks
-	watched   bool    // there are checks
+	launch   *launch
+	k        *Kernel
+	at       [3]uint32
+	number   uint32 // in the order of the grid, from 1
+	threads  int
+	shared   []byte
+	locals   []byte // k.frame bytes per thread
+	written  []bool // for locals, nil unless asked for
+	warps    []warp
+	barriers [16]barrier
+	shadow   *shadow // for shared memory, nil without checks
+	watched  bool    // there are checks
 }
 
 // garbage fills memory that was not written: as a float it is NaN.
@@ -56,7 +55,6 @@ func (b *block) start(at [3]uint32) {
 	fill(b.locals)
 	clear(b.written)
 	b.barriers = [16]barrier{}
-	b.mbarriers.reset()
 	if b.shadow != nil {
 		b.shadow.reset()
 	}
@@ -79,7 +77,7 @@ func (w *warp) start() {
 	b, l := w.block, w.block.launch
 	clear(w.regs)
 	clear(w.preds)
-	w.carry, w.waiting, w.alive, w.mask, w.pc, w.limit = 0, 0, w.exists, w.exists, l.kernel.first, nowhere
+	w.waiting, w.alive, w.mask, w.pc, w.limit = 0, w.exists, w.exists, l.kernel.first, nowhere
 	w.steps, w.count, w.inner, w.stopped = 0, 0, 0, false
 	w.clock, w.now = clock{}, 1
 	for i := range w.queue {
@@ -144,7 +142,6 @@ const turn = 1 << 14
 // run runs the block at a place to its end and counts thread instructions.
 func (b *block) run(at [3]uint32) (count int64, err error) {
 	b.start(at)
-	var idle idle
 	for {
 		left, moved := false, false
 		for i := range b.warps {
@@ -169,15 +166,9 @@ func (b *block) run(at [3]uint32) (count int64, err error) {
 		if !moved {
 			return 0, b.stuck()
 		}
-		if err := idle.after(b); err != nil {
-			return 0, err
-		}
 		if err := b.release(); err != nil {
 			return 0, err
 		}
-	}
-	if err := b.checkBulk(); err != nil {
-		return 0, err
 	}
 	if err := b.checkWarpgroups(); err != nil {
 		return 0, err

@@ -191,22 +191,10 @@ func (f *function) register(name string, k kind) *register {
 	return r
 }
 
-// label reads "name:", and the table that may follow it.
+// label reads "name:".
 func (p *parser) label() {
 	t := p.name()
 	p.expect(":")
-	if p.accept(".branchtargets") {
-		var list []string
-		for {
-			list = append(list, p.name().text)
-			if !p.accept(",") {
-				break
-			}
-		}
-		p.expect(";")
-		p.scope.tables[t.text] = list
-		return
-	}
 	if p.scope.labels[t.text] != nil {
 		fail(t.line, "the label %s stands twice", t.text)
 	}
@@ -276,11 +264,11 @@ func (p *parser) lookup(name string) any {
 // resolveLabels points every name of a branch at its label.
 func (p *parser) resolveLabels() {
 	for _, s := range p.f.body {
-		if s.op != "bra" && s.op != "brx" {
+		if s.op != "bra" {
 			continue
 		}
 		for i := range s.args {
-			if a := &s.args[i]; a.kind == opName && s.op == "bra" && s.scope.label(a.name) == nil {
+			if a := &s.args[i]; a.kind == opName && s.scope.label(a.name) == nil {
 				fail(s.line, "there is no label %s", a.name)
 			}
 		}

@@ -1,18 +1,11 @@
 package ptx
 
-// An agent is who touches shared memory: a warp of the block, by its index, or the bulk copies of an
-// mbarrier, from firstCopier on. More mbarriers than copiers share them, so that some races are missed.
-type agent = uint8
+// maxWarps is the most warps of a block.
+const maxWarps = maxThreads / lanes
 
-const (
-	firstCopier = maxThreads / lanes
-	copiers     = 32
-	agents      = firstCopier + copiers
-)
-
-// A clock holds, for each agent, up to which of its stamps its accesses are ordered before what comes
-// next. Stamps start at 1 and grow whenever the agent hands its accesses on.
-type clock [agents]uint32
+// A clock holds, for each warp of a block, up to which of its stamps its accesses are ordered before
+// what comes next. Stamps start at 1 and grow whenever the warp hands its accesses on.
+type clock [maxWarps]uint32
 
 // join adds what another clock orders.
 func (c *clock) join(other *clock) {
@@ -38,8 +31,8 @@ func (w *warp) takeOver(from *clock) {
 	}
 }
 
-// ordered says whether an access is ordered before a present one of the warp: through a barrier or an
-// mbarrier or, within the warp, a bar.warp.sync. inner is the number of these before the access.
-func (w *warp) ordered(by agent, stamp, inner uint32) bool {
+// ordered says whether an access is ordered before a present one of the warp: through a barrier or,
+// within the warp, a bar.warp.sync. inner is the number of these before the access.
+func (w *warp) ordered(by uint8, stamp, inner uint32) bool {
 	return stamp <= w.clock[by] || int(by) == w.index && inner < w.inner
 }

@@ -20,49 +20,26 @@
 // also a wgmma in a warp that never ran wgmma.fence, a kernel that ends with a wgmma
 // that was not waited for, and warps of a warpgroup whose wgmmas differ. Not found: a
 // wgmma.fence that is missing after other instructions wrote the accumulators, and a
-// missing fence.proxy.async or fence.mbarrier_init.
-//
-// cp.async.bulk reads its source and delivers it, and counts its bytes, only when a thread
-// waits for the phase of its mbarrier that is not complete (try_wait, test_wait). A wait
-// that is not over returns false and lets the other warps run; if all warps only wait, the
-// mbarrier is one that nobody completes. Errors are also more arrivals in a phase than it
-// expects, an mbarrier whose bytes were overwritten, and a kernel that ends with a copy that
-// nobody waited for. With Check.Races, its destination must not be touched until it has
-// arrived, nor read by a warp that has not waited for it, directly or through others, nor
-// may a copy go where the readers of earlier data have not handed on, by arriving, that they
-// are done.
+// missing fence.proxy.async.
 //
 // Two accesses to shared memory are ordered if one warp hands on to another between them:
-// bar orders its participants, and an mbarrier those who arrived before those who waited for
-// that phase. All lanes of a warp count as one there, so it is not found that a lane hands
-// on what another lane of its warp still does, or reads what only another lane waited for.
-// Neither is a thread found that waits for a phase of the right parity that is not the
-// one it means, unless its accesses are wrong. With more than 32 mbarriers, waiting for one
-// may count as waiting for another. Lanes of one warp that wait in a loop for other lanes of
-// their warp to arrive may wait forever here. Without Check.Races, most of this shows only
-// in wrong results.
+// bar orders its participants. All lanes of a warp count as one there, so it is not found
+// that a lane hands on what another lane of its warp still does.
 //
 // The parser is as strict as an assembler. An unknown opcode, modifier or type, one
 // that the module's card lacks (.target), a register of the wrong size or kind, and an
-// undeclared name are errors with their line. The known instructions are those that
-// clang 19 emits for sm_70 and sm_80 and, from inline assembly, mma.sync with f32 sums,
-// ldmatrix, cp.async, redux and the like, and for sm_90a wgmma of bf16 and tf32 with
-// f32 sums and both operands in shared memory, k contiguous, in the layout with 128-byte
-// swizzle, and for sm_90 mbarrier (init, arrive with and without expect_tx, try_wait and
-// test_wait by parity, of the own block) and cp.async.bulk of one dimension from global to
-// shared memory. Textures, recursion, calls through pointers, clusters, tensor maps, and
-// other forms of wgmma, mbarrier and cp.async.bulk are not supported.
+// undeclared name are errors with their line. The known instructions are those of the
+// kernels in core/device/cuda/kernel: what clang 19 emits for sm_70 and sm_80 and, from
+// inline assembly, mma.sync of bf16 and tf32 with f32 sums, cp.async and, for sm_90a, wgmma
+// of bf16 and tf32 with f32 sums and both operands in shared memory, k contiguous, in the
+// layout with 128-byte swizzle. A kernel that needs another one gets it here first.
 //
 // # Numbers
 //
 // Integer instructions, conversions and the arithmetic of f32 (+ - * / fma sqrt
-// rcp, all four roundings, .ftz, .sat), f16 and bf16 give the bits that a card
-// gives; f64 rounds to nearest only. A NaN produced by arithmetic is 0x7fffffff.
-// The approximations ex2, lg2, sin, cos, tanh, rcp, rsqrt, sqrt (.approx) and
-// div (.approx, .full) are rounded correctly here, and only nearly so on a
-// card: by the PTX ISA up to 2 units in the last place, 2^-20.9 absolute for
-// sin and cos, 2^-11 relative for tanh. mma adds the exact products of 4 (tf32)
-// or 8 (bf16, f16) columns to the sum so far and rounds to zero, much as was
+// rcp, all four roundings, .ftz, .sat) give the bits that a card gives; f64 rounds to
+// nearest only. A NaN produced by arithmetic is 0x7fffffff. mma adds the exact products
+// of 4 (tf32) or 8 (bf16) columns to the sum so far and rounds to zero, much as was
 // found for the A100 (Fasi et al. 2021); the ISA leaves the order open. wgmma does
 // the same here, although a H100 may add more products before it rounds.
 //

@@ -55,7 +55,6 @@ type inst struct {
 	join   byte // how cmp is joined with r: 0, '&', '|', '^'
 	mem    access
 	imm    uint64
-	extra  any
 }
 
 // access is how an instruction reaches memory.

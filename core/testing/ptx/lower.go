@@ -20,7 +20,6 @@ type lowering struct {
 	number map[*function]int32 // index of its return address
 	preds  int32               // where the function's predicates start
 	fixed  []fix               // branches of the function
-	tables []*table
 
 	accumulators []slot // of the function's wgmmas
 	waits        []int  // its instructions that wait for them
@@ -168,7 +167,7 @@ func (l *lowering) function(f *function) {
 	l.f = f
 	first := len(l.code)
 	l.entry[f] = int32(first)
-	l.fixed, l.tables = l.fixed[:0], nil
+	l.fixed = l.fixed[:0]
 	l.accumulators, l.waits = nil, nil
 	for _, s := range f.body {
 		if s.label != nil {
@@ -193,9 +192,6 @@ func (l *lowering) function(f *function) {
 	l.code = append(l.code, end)
 	for _, x := range l.fixed {
 		l.code[x.at].target = x.label.at
-	}
-	for _, t := range l.tables {
-		t.resolve()
 	}
 	for _, at := range l.waits { // accumulators keep their place until their values arrive
 		l.code[at].ins = slices.Clone(l.accumulators)

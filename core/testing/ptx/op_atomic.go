@@ -2,63 +2,42 @@ package ptx
 
 import "math/bits"
 
-// lowerAtomic is atom and red. Lanes act one after another in order; on a card the order
-// is arbitrary.
+// lowerAtomic is atom.inc.u32: it counts from 0 to a last number and begins again. Lanes act one
+// after another in order; on a card the order is arbitrary.
 func lowerAtomic(l *lowering, s *statement, m *mods) {
-	m.drop("noftz")
-	op := m.one("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 	dependent := l.k.dependent
+	inc := m.take("inc")
 	a := l.accessOf(m)
 	l.k.dependent = dependent
-	args := s.args
-	in := blank(classDo)
-	in.d = srScratch
-	if s.op == "atom" {
-		if len(args) == 0 {
-			l.fail("atom has no operands")
-		}
-		in.d = l.dest(args[0], a.kind)
-		args = args[1:]
-	}
-	n := 2
-	if op == "cas" {
-		n = 3
-	}
-	f := combine(op, a.kind)
-	if len(args) != n || a.count != 1 || a.kind.bytes() < 4 || f == nil && op != "cas" || a.kind.float() && op != "add" && op != "exch" {
+	if !inc || a.kind != u32 || a.count != 1 {
 		l.fail("unknown opcode %s", s.text)
 	}
-	in.b = l.value(args[1], a.kind)
-	if op == "cas" {
-		in.c = l.value(args[2], a.kind)
-	}
-	l.reachOf(&in, args[0], a)
+	l.need(3)
+	in := blank(classDo)
+	in.d, in.b = l.dest(s.args[0], u32), l.value(s.args[2], u32)
+	l.reachOf(&in, s.args[1], a)
 	if in.mem.space != shared {
 		l.k.dependent = true // blocks may meet there
 	}
-	size, e := a.kind.bytes(), extend(a.kind)
-	in.do = func(w *warp, in *inst, at uint32) error {
-		address, b := *w.at(in.a), *w.at(in.b)
-		var c vec
-		if op == "cas" {
-			c = *w.at(in.c)
-		}
-		for m := at; m != 0; m &= m - 1 {
-			lane := bits.TrailingZeros32(m)
-			p, err := w.reach(in, &in.mem, lane, address[lane]+in.mem.off, size, updates)
-			if err != nil {
-				return err
-			}
-			old := read(p, size)
-			switch {
-			case op != "cas":
-				write(p, size, f(e(old), e(b[lane])))
-			case old == b[lane]:
-				write(p, size, c[lane])
-			}
-			w.regs[in.d][lane] = old
-		}
-		return nil
-	}
+	in.do = increment
 	l.emit(in)
+}
+
+func increment(w *warp, in *inst, at uint32) error {
+	address, last := *w.at(in.a), *w.at(in.b)
+	for m := at; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		p, err := w.reach(in, &in.mem, lane, address[lane]+in.mem.off, 4, updates)
+		if err != nil {
+			return err
+		}
+		old := read(p, 4)
+		next := old + 1
+		if old >= last[lane] {
+			next = 0
+		}
+		write(p, 4, next)
+		w.regs[in.d][lane] = old
+	}
+	return nil
 }

@@ -8,8 +8,6 @@ func ordering(k kind) func(x, y uint64) int {
 		return func(x, y uint64) int { return orderFloat(float64(single(x)), float64(single(y))) }
 	case k == f64:
 		return func(x, y uint64) int { return orderFloat(double(x), double(y)) }
-	case k == f16 || k == bf16:
-		return func(x, y uint64) int { return orderFloat(float64(widen16(x, k)), float64(widen16(y, k))) }
 	case k.signed():
 		return func(x, y uint64) int { return order(int64(e(x)), int64(e(y))) }
 	}
@@ -98,7 +96,7 @@ func lowerSetp(l *lowering, s *statement, m *mods) {
 	join := m.one("and", "or", "xor")
 	ftz := m.take("ftz")
 	k := m.kind()
-	if b8 <= k && k <= b128 && name != "eq" && name != "ne" || k == pred || k == tf32 {
+	if b8 <= k && k <= b128 && name != "eq" && name != "ne" || k == pred || k.short() {
 		l.fail("setp.%s of type %s", name, k)
 	}
 	n := 3
@@ -119,36 +117,6 @@ func lowerSetp(l *lowering, s *statement, m *mods) {
 	if join != "" {
 		in.join = join[0]
 		l.condition(&in, s.args[3])
-	}
-	l.emit(in)
-}
-
-// lowerSet is set: all ones or 1.0 if a comparison holds.
-func lowerSet(l *lowering, s *statement, m *mods) {
-	name, set := relation(m)
-	join := m.one("and", "or", "xor")
-	ftz := m.take("ftz")
-	dk, k := m.kind(), m.kind()
-	l.need(map[bool]int{false: 3, true: 4}[join != ""])
-	in := blank(classDo)
-	in.d, in.a, in.b = l.dest(s.args[0], dk), l.value(s.args[1], k), l.value(s.args[2], k)
-	if join != "" {
-		in.join = join[0]
-		l.condition(&in, s.args[3])
-	}
-	yes := mask(dk.bits())
-	if dk == f32 {
-		yes = 0x3f800000
-	}
-	cmp := comparison(l, name, set, k, ftz)
-	in.do = func(w *warp, in *inst, at uint32) error {
-		r := joined(w, in, cmp(w.at(in.a), w.at(in.b)))
-		var t vec
-		for i := range t {
-			t[i] = yes & -uint64(r>>i&1)
-		}
-		w.put(in.d, &t, at)
-		return nil
 	}
 	l.emit(in)
 }
@@ -179,74 +147,6 @@ func lowerSelp(l *lowering, s *statement, m *mods) {
 			t[i] = b[i] ^ (a[i]^b[i])&-uint64(p>>i&1)
 		}
 		w.put(in.d, &t, at)
-		return nil
-	}
-	l.emit(in)
-}
-
-// lowerSlct is slct: a if c is not negative, else b; NaN counts as negative.
-func lowerSlct(l *lowering, _ *statement, m *mods) {
-	ftz := m.take("ftz")
-	k, ck := m.kind(), m.kind()
-	l.compute(func(d, a, b, c *vec) {
-		for i := range d {
-			x, take := c[i], false
-			if ck == f32 {
-				if ftz {
-					x = flush(x)
-				}
-				take = single(x) >= 0
-			} else {
-				take = int32(x) >= 0
-			}
-			if take {
-				d[i] = a[i]
-			} else {
-				d[i] = b[i]
-			}
-		}
-	}, k, k, k, ck)
-}
-
-// lowerTestp is testp: what kind of number a float is.
-func lowerTestp(l *lowering, s *statement, m *mods) {
-	what := m.one("finite", "infinite", "number", "notanumber", "normal", "subnormal")
-	k := m.kind()
-	if k != f32 && k != f64 {
-		l.fail("testp of type %s", k)
-	}
-	fraction, exponent := uint64(1<<23-1), uint64(255)<<23
-	if k == f64 {
-		fraction, exponent = 1<<52-1, 2047<<52
-	}
-	l.need(2)
-	in := blank(classDo)
-	in.q, in.a = l.predicate(s.args[0]), l.value(s.args[1], k)
-	in.do = func(w *warp, in *inst, at uint32) error {
-		var r uint32
-		a := w.at(in.a)
-		for i := range a {
-			e, f := a[i]&exponent, a[i]&fraction
-			var is bool
-			switch what {
-			case "finite":
-				is = e != exponent
-			case "infinite":
-				is = e == exponent && f == 0
-			case "number":
-				is = e != exponent || f == 0
-			case "notanumber":
-				is = e == exponent && f != 0
-			case "normal":
-				is = e != 0 && e != exponent
-			case "subnormal":
-				is = e == 0 && f != 0
-			}
-			if is {
-				r |= 1 << i
-			}
-		}
-		w.setPredicate(in.q, r, at)
 		return nil
 	}
 	l.emit(in)

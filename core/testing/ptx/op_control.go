@@ -11,50 +11,6 @@ func lowerBranch(l *lowering, s *statement, m *mods) {
 	l.emit(blank(classBranch))
 }
 
-// table is the list of targets of a brx.idx.
-type table struct {
-	labels []*label
-	at     []int32
-}
-
-func (t *table) resolve() {
-	for _, l := range t.labels {
-		t.at = append(t.at, l.at)
-	}
-}
-
-// lowerTableBranch is brx.idx: a branch by number.
-func lowerTableBranch(l *lowering, s *statement, m *mods) {
-	m.drop("idx", "uni")
-	l.need(2)
-	names := s.scope.table(s.args[1].name)
-	if names == nil {
-		l.fail("there is no .branchtargets %s", s.args[1].name)
-	}
-	t := &table{}
-	for _, n := range names {
-		to := s.scope.label(n)
-		if to == nil {
-			l.fail("there is no label %s", n)
-		}
-		t.labels = append(t.labels, to)
-	}
-	l.tables = append(l.tables, t)
-	in := blank(classDo)
-	in.a = l.value(s.args[0], u32)
-	in.extra = t
-	in.do = func(w *warp, in *inst, at uint32) error {
-		a := w.at(in.a)
-		return w.scatter(at, func(lane int) (int32, bool) {
-			if a[lane] >= uint64(len(t.at)) {
-				return 0, false
-			}
-			return t.at[a[lane]], true
-		})
-	}
-	l.emit(in)
-}
-
 func (l *lowering) callee(s *statement) *function {
 	for _, a := range s.args {
 		if a.kind == opName {
@@ -124,50 +80,31 @@ func (l *lowering) copyParameters(actual []operand, formal []*variable, in bool)
 	}
 }
 
-// lowerReturn is ret, which ends a kernel, and exit.
-func lowerReturn(l *lowering, s *statement, m *mods) {
+// lowerReturn is ret, which ends a kernel.
+func lowerReturn(l *lowering, _ *statement, m *mods) {
 	m.drop("uni")
 	l.need(0)
 	in := blank(classReturn)
 	in.target = l.number[l.f]
-	if s.op == "exit" || l.f.entry {
+	if l.f.entry {
 		in.class = classExit
 	}
 	l.emit(in)
 }
 
-// lowerTrap is trap and brkpt.
-func lowerTrap(l *lowering, s *statement, _ *mods) {
-	in := blank(classDo)
-	text := s.op
-	in.do = func(w *warp, in *inst, at uint32) error { return w.fault(in, at, "the kernel ran into a %s", text) }
-	l.emit(in)
-}
-
-// lowerNothing is for instructions that change nothing here.
-func lowerNothing(_ *lowering, _ *statement, m *mods) {
-	m.used = ^uint64(0)
-}
-
-// lowerFence is membar and fence, which do nothing because this emulator keeps memory in
-// order.
+// lowerFence is membar and fence.proxy.async, which do nothing because this emulator keeps
+// memory in order.
 func lowerFence(l *lowering, s *statement, m *mods) {
-	if m.take("mbarrier_init") {
-		l.requires(90)
-		if !m.take("release") || !m.take("cluster") {
+	l.need(0)
+	if s.op == "membar" {
+		if m.one("cta", "gl", "sys") == "" {
 			l.fail("unknown opcode %s", s.text)
 		}
-		l.need(0)
 		return
 	}
-	if !m.take("proxy") {
-		lowerNothing(l, s, m)
-		return
-	}
-	if !m.take("async") {
+	if !m.take("proxy") || !m.take("async") {
 		l.fail("unknown opcode %s", s.text)
 	}
 	l.requires(90)
 	m.one("global", "shared::cta", "shared::cluster")
-	l.need(0)
 }

@@ -6,7 +6,6 @@ import "math"
 func lowerConvert(l *lowering, s *statement, m *mods) {
 	mode := m.one("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi")
 	ftz, sat := m.take("ftz"), m.take("sat")
-	relu, finite := m.take("relu"), m.take("satfinite")
 	d, k := m.kind(), m.kind()
 	r := rounding{mode: 'n', ftz: ftz}
 	switch {
@@ -15,11 +14,11 @@ func lowerConvert(l *lowering, s *statement, m *mods) {
 	case mode != "":
 		r.mode = mode[1]
 	}
-	if d == bf16x2 || d == f16x2 {
-		convertPair(l, d, k, r, relu, finite)
+	if d == bf16x2 && k == f32 {
+		convertPair(l, r)
 		return
 	}
-	if k == tf32 || finite || relu && d.bits() > 16 && d != tf32 {
+	if k.short() || d.short() && (d != tf32 || k != f32) {
 		l.fail("unknown opcode %s", l.s.text)
 	}
 	l.checkConversion(d, k, mode)
@@ -38,7 +37,7 @@ func lowerConvert(l *lowering, s *statement, m *mods) {
 	case !k.float():
 		in.alu = convertFromInteger(l, d, k, r, sat)
 	default:
-		in.alu = convertFloats(l, d, k, r, len(mode) == 3 && mode != "rna", sat, relu)
+		in.alu = convertFloats(l, d, k, r, len(mode) == 3 && mode != "rna", sat)
 	}
 	l.emit(in)
 }
@@ -46,7 +45,7 @@ func lowerConvert(l *lowering, s *statement, m *mods) {
 // checkConversion rejects roundings that are missing or meaningless, and conversions that
 // older cards do not have.
 func (l *lowering) checkConversion(d, k kind, mode string) {
-	if k == bf16 || d == bf16 || d == tf32 || d == bf16x2 {
+	if d == tf32 {
 		l.requires(80)
 	}
 	integral := len(mode) == 3 && mode != "rna"
@@ -120,11 +119,8 @@ func clampInteger(x uint64, signed bool, d kind) uint64 {
 
 // exact reads a float of type k.
 func exact(k kind) func(uint64) float64 {
-	switch k {
-	case f64:
+	if k == f64 {
 		return double
-	case f16, bf16:
-		return func(x uint64) float64 { return float64(widen16(x, k)) }
 	}
 	return func(x uint64) float64 { return float64(single(x)) }
 }
@@ -196,8 +192,6 @@ func convertFromInteger(l *lowering, d, k kind, r rounding, sat bool) alu {
 					v = saturate(v)
 				}
 				dst[i] = v
-			default:
-				dst[i] = narrow16(sticky(f, rest), d, r.mode)
 			}
 		}
 	}
@@ -220,7 +214,7 @@ func toDouble(x uint64, signed bool) (f, rest float64) {
 }
 
 // convertFloats is cvt between floats, or to an integral value of the same type.
-func convertFloats(l *lowering, d, k kind, r rounding, integral, sat, relu bool) alu {
+func convertFloats(l *lowering, d, k kind, r rounding, integral, sat bool) alu {
 	read := exact(k)
 	var write func(float64) uint64
 	switch d {
@@ -228,12 +222,7 @@ func convertFloats(l *lowering, d, k kind, r rounding, integral, sat, relu bool)
 		write = fromDouble
 	case f32:
 		write = func(x float64) uint64 { return fromSingle(round32(x, r.mode)) }
-	case f16, bf16:
-		write = func(x float64) uint64 { return narrow16(x, d, r.mode) }
 	case tf32:
-		if k != f32 {
-			l.fail("cvt.tf32.%s", k)
-		}
 		write = func(x float64) uint64 { return narrowTF32(x, r.mode) }
 	}
 	if sat && d == f64 {
@@ -248,9 +237,6 @@ func convertFloats(l *lowering, d, k kind, r rounding, integral, sat, relu bool)
 			f := read(x)
 			if integral {
 				f = roundInteger(f, r.mode)
-			}
-			if relu && f < 0 {
-				f = 0
 			}
 			if sat {
 				f = min(max(f, 0), 1)
@@ -277,25 +263,12 @@ func narrowTF32(x float64, mode byte) uint64 {
 	return fromSingle(float32(math.Ldexp(roundInteger(math.Ldexp(x, -unit), mode), unit)))
 }
 
-// convertPair is cvt of two f32 to one register: the first goes to the upper half.
-func convertPair(l *lowering, d, k kind, r rounding, relu, finite bool) {
-	one := f16
-	if d == bf16x2 {
-		one = bf16
-	}
-	if k != f32 || finite {
-		l.fail("unknown opcode %s", l.s.text)
-	}
+// convertPair is cvt.bf16x2.f32, of two f32 to one register: the first goes to the upper half.
+func convertPair(l *lowering, r rounding) {
+	l.requires(80)
 	l.compute(func(d, a, b, _ *vec) {
-		half := func(x uint64) uint64 {
-			f := float64(single(x))
-			if relu && f < 0 {
-				f = 0
-			}
-			return narrow16(f, one, r.mode)
-		}
 		for i := range d {
-			d[i] = half(a[i])<<16 | half(b[i])
+			d[i] = narrowBF16(float64(single(a[i])), r.mode)<<16 | narrowBF16(float64(single(b[i])), r.mode)
 		}
-	}, d, k, k)
+	}, bf16x2, f32, f32)
 }

@@ -1,8 +1,6 @@
 package ptx
 
-import (
-	"math/bits"
-)
+import "math/bits"
 
 // extend returns a function that reads the low bits of a register as type k, signed types
 // with their sign.
@@ -137,11 +135,7 @@ func clampSigned(x int64) uint64 {
 
 // lowerAdd is add and sub.
 func lowerAdd(l *lowering, s *statement, m *mods) {
-	minus := s.op == "sub" || s.op == "subc"
-	if m.take("cc") || s.op == "addc" || s.op == "subc" {
-		lowerCarry(l, s, m, minus)
-		return
-	}
+	minus := s.op == "sub"
 	sat := m.take("sat")
 	f := roundOf(m)
 	k := l.arithmetic(m.kind())
@@ -231,38 +225,13 @@ func lowerMad(l *lowering, s *statement, m *mods) {
 	}
 }
 
-// lowerMad24 is mul24 and mad24, of the low 24 bits of each factor.
-func lowerMad24(l *lowering, s *statement, m *mods) {
-	part := m.one("lo", "hi")
-	k := l.arithmetic(m.kind())
-	cut := func(x uint64) int64 {
-		if k.signed() {
-			return int64(x<<40) >> 40
-		}
-		return int64(x & (1<<24 - 1))
-	}
-	product := func(x, y uint64) uint64 {
-		p := uint64(cut(x) * cut(y))
-		if part == "hi" {
-			p >>= 16
-		}
-		return p
-	}
-	if s.op == "mul24" {
-		l.compute(each2(k, 32, product), k, k, k)
-		return
-	}
-	l.compute(each3(k, 32, func(x, y, z uint64) uint64 { return product(x, y) + z }), k, k, k, k)
-}
-
 // lowerDiv is div and rem.
 func lowerDiv(l *lowering, s *statement, m *mods) {
-	fast := m.one("approx", "full") != ""
 	f := roundOf(m)
 	k := l.arithmetic(m.kind())
 	switch {
-	case k.float() && !fast && !f.said || fast && k != f32 || k.bits() == 16 && k.float():
-		l.fail("unknown opcode %s: div of floats is .rn, .approx or .full", s.text)
+	case k.float() && !f.said:
+		l.fail("unknown opcode %s: div of floats needs a rounding", s.text)
 	case k.float() && s.op == "div":
 		l.compute(float2(l, '/', k, f, false), k, k, k)
 	case s.op == "div":
@@ -275,15 +244,14 @@ func lowerDiv(l *lowering, s *statement, m *mods) {
 // lowerMinMax is min and max.
 func lowerMinMax(l *lowering, s *statement, m *mods) {
 	ftz, nan := m.take("ftz"), m.take("NaN")
-	relu := m.take("relu")
 	k := l.arithmetic(m.kind())
-	if nan || k.bits() == 16 && k.float() || k == f16x2 || k == bf16x2 {
+	if nan {
 		l.requires(80)
 	}
 	switch {
 	case k.float():
-		l.compute(floatMinMax(l, s.op == "max", k, ftz, nan, relu), k, k, k)
-	case relu || ftz || nan:
+		l.compute(floatMinMax(s.op == "max", k, ftz, nan), k, k, k)
+	case ftz || nan:
 		l.fail("unknown opcode %s", s.text)
 	case s.op == "max":
 		l.compute(each2(k, k.bits(), larger(k)), k, k, k)
@@ -298,58 +266,10 @@ func lowerUnary(l *lowering, s *statement, m *mods) {
 	k := l.arithmetic(m.kind())
 	switch {
 	case k.float():
-		l.compute(floatSign(l, s.op == "neg", k, ftz), k, k)
+		l.compute(floatSign(s.op == "neg", k, ftz), k, k)
 	case s.op == "neg":
 		l.compute(each1(k, k.bits(), func(x uint64) uint64 { return -x }), k, k)
 	default:
 		l.compute(each1(k, k.bits(), func(x uint64) uint64 { return uint64(max(int64(x), -int64(x))) }), k, k)
 	}
-}
-
-// lowerSad is |a-b| + c.
-func lowerSad(l *lowering, _ *statement, m *mods) {
-	k := l.arithmetic(m.kind())
-	big, small := larger(k), smaller(k)
-	l.compute(each3(k, k.bits(), func(x, y, z uint64) uint64 { return big(x, y) - small(x, y) + z }), k, k, k, k)
-}
-
-// lowerCarry is add.cc, addc, sub.cc and subc: sums of numbers longer than a
-// register. The carry is one predicate of the warp.
-func lowerCarry(l *lowering, s *statement, m *mods, minus bool) {
-	reads := s.op == "addc" || s.op == "subc"
-	writes := m.take("cc") || !reads
-	k := l.arithmetic(m.kind())
-	n := k.bits()
-	if k.float() || n < 32 {
-		l.fail("unknown opcode %s", s.text)
-	}
-	l.need(3)
-	in := blank(classDo)
-	in.d, in.a, in.b = l.dest(s.args[0], k), l.value(s.args[1], k), l.value(s.args[2], k)
-	in.do = func(w *warp, in *inst, at uint32) error {
-		var t vec
-		a, b, carry := w.at(in.a), w.at(in.b), uint32(0)
-		for i := range t {
-			var r, c, out uint64
-			if reads {
-				c = uint64(w.carry >> i & 1)
-			}
-			if minus {
-				r, out = bits.Sub64(a[i], b[i], c)
-			} else {
-				r, out = bits.Add64(a[i], b[i], c)
-			}
-			if n == 32 {
-				out = r >> 32
-			}
-			t[i] = r & mask(n)
-			carry |= uint32(out&1) << i
-		}
-		if writes {
-			w.carry = w.carry&^at | carry&at
-		}
-		w.put(in.d, &t, at)
-		return nil
-	}
-	l.emit(in)
 }

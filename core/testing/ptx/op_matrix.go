@@ -14,8 +14,8 @@ type shape struct {
 // shapes holds the supported shapes.
 var shapes = map[string][]shape{
 	"m16n8k4":  {{k: 4, part: 4, kind: tf32, a: 2, b: 1}},
-	"m16n8k8":  {{k: 8, part: 4, kind: tf32, a: 4, b: 2}, {k: 8, part: 8, kind: bf16, a: 2, b: 1}, {k: 8, part: 8, kind: f16, a: 2, b: 1}},
-	"m16n8k16": {{k: 16, part: 8, kind: bf16, a: 4, b: 2}, {k: 16, part: 8, kind: f16, a: 4, b: 2}},
+	"m16n8k8":  {{k: 8, part: 4, kind: tf32, a: 4, b: 2}, {k: 8, part: 8, kind: bf16, a: 2, b: 1}},
+	"m16n8k16": {{k: 16, part: 8, kind: bf16, a: 4, b: 2}},
 }
 
 // lowerMatrix is mma.sync with f32 sums. The products are exact; a card adds
@@ -122,67 +122,7 @@ func matrixValue(x uint64, h int, k kind) float64 {
 	if k == tf32 {
 		return float64(single(x &^ (1<<13 - 1)))
 	}
-	return float64(widen16(x>>(16*h)&0xffff, k))
-}
-
-// lowerLoadMatrix is ldmatrix: it loads 8 x 8 matrices of 16-bit values. Lanes 8i to 8i+7
-// give the addresses of the rows of matrix i, of 16 bytes each. Lane 4g+t gets the values
-// 2t and 2t+1 of row g, or of column g with .trans.
-func lowerLoadMatrix(l *lowering, s *statement, m *mods) {
-	if !m.take("sync") || !m.take("aligned") || !m.take("m8n8") {
-		l.fail("ldmatrix needs .sync.aligned.m8n8")
-	}
-	l.requires(75)
-	n := map[string]int{"x1": 1, "x2": 2, "x4": 4}[m.one("x1", "x2", "x4")]
-	transposed := m.take("trans")
-	a := access{space: generic, kind: b128, count: 1}
-	if m.one("shared", "shared::cta") != "" {
-		a.space = shared
-	}
-	m.take("b16")
-	l.need(2)
-	list := members(s.args[0])
-	if n == 0 || len(list) != n {
-		l.fail("ldmatrix of %d matrices into %d registers", n, len(list))
-	}
-	in := blank(classWarp)
-	for _, o := range list {
-		in.outs = append(in.outs, l.dest(o, b32))
-	}
-	l.reachOf(&in, s.args[1], a)
-	in.do = func(w *warp, in *inst, at uint32) error {
-		if at != full {
-			return w.fault(in, at, "ldmatrix needs all 32 threads of the warp, only those of mask %#x are here", at)
-		}
-		return w.loadMatrix(in, transposed)
-	}
-	l.emit(in)
-}
-
-func (w *warp) loadMatrix(in *inst, transposed bool) error {
-	address := *w.at(in.a)
-	for i, d := range in.outs {
-		var values [8][8]uint64 // [row][column]
-		for r := range 8 {
-			lane := 8*i + r
-			p, err := w.reach(in, &in.mem, lane, address[lane]+in.mem.off, 16, reads)
-			if err != nil {
-				return err
-			}
-			for c := range 8 {
-				values[r][c] = read(p[2*c:], 2)
-			}
-		}
-		for lane := range lanes {
-			g, t := lane/4, lane%4
-			x, y := values[g][2*t], values[g][2*t+1]
-			if transposed {
-				x, y = values[2*t][g], values[2*t+1][g]
-			}
-			w.regs[d][lane] = x | y<<16
-		}
-	}
-	return nil
+	return float64(widenBF16(x >> (16 * h)))
 }
 
 // pick returns the lowest lane of a mask.

@@ -3,7 +3,6 @@ package ptx
 import (
 	"math/bits"
 	"slices"
-	"strings"
 )
 
 // accessOf takes the modifiers of an instruction that accesses memory: space, vector and
@@ -87,7 +86,7 @@ func members(o operand) []operand {
 	return []operand{o}
 }
 
-// lowerLoad is ld and ldu.
+// lowerLoad is ld.
 func lowerLoad(l *lowering, s *statement, m *mods) {
 	a := l.accessOf(m)
 	if len(s.args) > 2 {
@@ -334,14 +333,4 @@ func (w *warp) checkWritten(in *inst, lane int, written []bool, what intent, whe
 		}
 	}
 	return nil
-}
-
-// lowerPrefetch is prefetch and the like, which do nothing here.
-func lowerPrefetch(_ *lowering, _ *statement, m *mods) {
-	m.drop("global", "local", "L1", "L2", "tensormap")
-	for _, s := range m.list {
-		if strings.HasPrefix(s, "L2::") {
-			m.take(s)
-		}
-	}
 }

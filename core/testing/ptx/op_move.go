@@ -104,30 +104,3 @@ func addConstant(c uint64) alu {
 		}
 	}
 }
-
-// lowerIsspacep asks where a generic address points.
-func lowerIsspacep(l *lowering, s *statement, m *mods) {
-	want := global
-	switch m.one("global", "const", "shared", "shared::cta", "local", "param") {
-	case "shared", "shared::cta":
-		want = shared
-	case "local":
-		want = local
-	case "param":
-		want = param
-	}
-	l.need(2)
-	in := blank(classDo)
-	in.q, in.a = l.predicate(s.args[0]), l.value(s.args[1], u64)
-	in.do = func(w *warp, in *inst, at uint32) error {
-		var r uint32
-		for i, x := range w.at(in.a) {
-			if sp, _ := narrow(x); sp == want {
-				r |= 1 << i
-			}
-		}
-		w.setPredicate(in.q, r, at)
-		return nil
-	}
-	l.emit(in)
-}

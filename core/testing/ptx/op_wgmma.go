@@ -59,27 +59,6 @@ func lowerWgmma(l *lowering, s *statement, m *mods) {
 	l.emit(in)
 }
 
-// lowerRegisters is setmaxnreg, by which a warpgroup gives registers to another. Here each thread
-// has as many as its kernel names.
-func lowerRegisters(l *lowering, s *statement, m *mods) {
-	l.requiresTarget("sm_90a")
-	if m.one("inc", "dec") == "" || !m.take("sync") || !m.take("aligned") || m.kind() != u32 {
-		l.fail("unknown opcode %s", s.text)
-	}
-	l.need(1)
-	if n := s.args[0]; n.kind != opImmediate || n.bits < 24 || n.bits > 256 || n.bits%8 != 0 {
-		l.fail("setmaxnreg needs a multiple of 8 from 24 to 256")
-	}
-	in := blank(classWarp)
-	in.do = func(w *warp, in *inst, at uint32) error {
-		if at != full {
-			return w.fault(in, at, "setmaxnreg needs all 32 threads of the warp, only those of mask %#x are here", at)
-		}
-		return nil
-	}
-	l.emit(in)
-}
-
 // lowerProduct is the product itself, of operands in shared memory.
 func lowerProduct(l *lowering, s *statement, m *mods, in *inst) func(w *warp, in *inst) error {
 	p, immediates := productShape(l, s, m), 4

@@ -35,7 +35,7 @@ func (m *mods) kind() kind {
 	if k := m.maybeKind(); k != noKind {
 		return k
 	}
-	m.l.fail("%s needs a type", m.l.s.op)
+	m.l.fail("%s needs a type that is known", strings.Join(append([]string{m.l.s.op}, m.list...), "."))
 	return noKind
 }
 
@@ -68,9 +68,9 @@ func (m *mods) done() {
 	}
 }
 
-// arithmetic rejects types that have no arithmetic: bits, bytes, tf32.
+// arithmetic rejects types that have no arithmetic: bits, bytes, those of tensor cores.
 func (l *lowering) arithmetic(k kind) kind {
-	if b8 <= k && k <= b128 || k.bits() == 8 || k == tf32 || k == pred {
+	if b8 <= k && k <= b128 || k.bits() == 8 || k.short() || k == pred {
 		l.fail("%s of type %s", l.s.op, k)
 	}
 	return k
@@ -108,7 +108,7 @@ func (l *lowering) need(n int) {
 // fits says whether a register may be used where an instruction expects type k: sizes must
 // be equal; bits match everything, and integers match integers.
 func fits(r, k kind) bool {
-	bit := func(k kind) bool { return b8 <= k && k <= b128 || k >= f16 && k != f32 && k != f64 }
+	bit := func(k kind) bool { return b8 <= k && k <= b128 || k.short() }
 	return r.bits() == k.bits() && (bit(r) || bit(k) || r == k || r.integer() && k.integer())
 }
 

@@ -165,15 +165,9 @@ func stretches(code []inst, first int32) []stretch {
 	leader[0] = true
 	for i := range code {
 		in := &code[i]
-		t, _ := in.extra.(*table)
 		switch {
 		case in.class == classBranch:
 			leader[in.target-first], leader[i+1] = true, true
-		case t != nil:
-			for _, at := range t.at {
-				leader[at-first] = true
-			}
-			leader[i+1] = true
 		case in.class == classReturn || in.class == classExit:
 			leader[i+1] = true
 		}
@@ -191,18 +185,12 @@ func stretches(code []inst, first int32) []stretch {
 	for i := range out {
 		b := &out[i]
 		last := &code[b.to-1]
-		t, _ := last.extra.(*table)
-		ends := last.guard == 0 && (last.class == classBranch || last.class == classReturn || last.class == classExit || t != nil)
+		ends := last.guard == 0 && (last.class == classBranch || last.class == classReturn || last.class == classExit)
 		if !ends && b.to < len(code) {
 			b.next = append(b.next, i+1)
 		}
 		if last.class == classBranch {
 			b.next = append(b.next, number[last.target-first])
-		}
-		if t != nil {
-			for _, at := range t.at {
-				b.next = append(b.next, number[at-first])
-			}
 		}
 	}
 	return out

@@ -6,16 +6,15 @@ import (
 )
 
 // shadow remembers, for every granule of a block's shared memory, which thread touched it
-// last. Two accesses are ordered if barriers or mbarriers lie between them, or within a warp
-// bar.warp.sync; see clock. All lanes of a warp count as one at a barrier or mbarrier, so a
-// race between what one lane does and another hands on is missed.
+// last. Two accesses are ordered if barriers lie between them, or within a warp bar.warp.sync;
+// see clock. All lanes of a warp count as one at a barrier, so a race between what one lane
+// does and another hands on is missed.
 type shadow struct {
 	check   Check
 	granule int
 	warps   int
 	cells   []cell
-	looks   []look          // by cell and warp: its last read
-	copied  [copiers]uint32 // stamps of bulk copies
+	looks   []look // by cell and warp: its last read
 }
 
 type cell struct {
@@ -23,7 +22,7 @@ type cell struct {
 	wrote, wroteIn          uint32 // stamp of the write, 0: never; bar.warp.sync of the warp so far
 	readers                 uint32 // mask of the warps that have read since
 	pending                 int32  // wgmmas that read it and were not waited for
-	by                      agent
+	by                      uint8  // warp that wrote
 	atomic, inFlight        bool
 }
 
@@ -38,10 +37,7 @@ func newShadow(bytes, granule, warps int, c Check) *shadow {
 	return &shadow{check: c, granule: granule, warps: warps, cells: make([]cell, n), looks: make([]look, n*warps)}
 }
 
-func (s *shadow) reset() {
-	clear(s.cells)
-	clear(s.copied[:])
-}
+func (s *shadow) reset() { clear(s.cells) }
 
 // touch records an access of a lane and says what is wrong with it, "" for nothing.
 func (s *shadow) touch(w *warp, lane, p, n int, what intent, in *inst) string {
@@ -71,7 +67,7 @@ func (s *shadow) touchAs(w *warp, thread int32, p, n int, what intent, in *inst)
 
 // wroteBy records a write. What was read before it is ordered before it, or was reported.
 func (x *cell) wroteBy(w *warp, thread int32, in *inst) {
-	x.writer, x.by, x.wrote, x.wroteIn, x.writeAt, x.readers = thread, agent(w.index), w.now, w.inner, in.line, 0
+	x.writer, x.by, x.wrote, x.wroteIn, x.writeAt, x.readers = thread, uint8(w.index), w.now, w.inner, in.line, 0
 }
 
 // conflict says what an access races with, "" for nothing.
@@ -91,7 +87,7 @@ func (s *shadow) conflict(w *warp, c int, thread int32, p, n int, what intent, i
 	}
 	for m := x.readers; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
-		if r := &s.looks[c*s.warps+i]; r.reader != thread && !w.ordered(agent(i), r.stamp, r.inner) {
+		if r := &s.looks[c*s.warps+i]; r.reader != thread && !w.ordered(uint8(i), r.stamp, r.inner) {
 			return fmt.Sprintf("race at shared address %d: it was read at line %d (%s) with no barrier between", p, x.readAt, w.k.module.line(int(x.readAt)))
 		}
 	}
@@ -116,7 +112,7 @@ func (s *shadow) sawLate(w *warp, p int, in *inst) {
 // read by this warp is recorded already.
 func (s *shadow) clean(w *warp, c int) bool {
 	x, r := &s.cells[c], &s.looks[c*s.warps+w.index]
-	return x.wrote-1 < w.clock[x.by%agents] && !x.inFlight && x.readers>>w.index&1 != 0 &&
+	return x.wrote-1 < w.clock[x.by%maxWarps] && !x.inFlight && x.readers>>w.index&1 != 0 &&
 		r.stamp == w.now && r.inner == w.inner && r.reader == int32(-w.index-1)
 }
 
@@ -124,7 +120,7 @@ func (s *shadow) clean(w *warp, c int) bool {
 func (s *shadow) saw(w *warp, c int, thread int32, in *inst) {
 	x, r := &s.cells[c], &s.looks[c*s.warps+w.index]
 	switch bit := uint32(1) << w.index; {
-	case x.readers&bit == 0 || w.ordered(agent(w.index), r.stamp, r.inner):
+	case x.readers&bit == 0 || w.ordered(uint8(w.index), r.stamp, r.inner):
 		x.readers |= bit
 		r.reader = thread
 	case r.reader != thread:

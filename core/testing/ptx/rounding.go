@@ -155,29 +155,16 @@ func fused32(a, b, c float32, mode byte) float32 {
 	return round32(sticky(s, sumError(p, z, s)), mode)
 }
 
-// widen16 reads an f16 or bf16.
-func widen16(x uint64, k kind) float32 {
-	if k == bf16 {
-		return math.Float32frombits(uint32(x) << 16)
-	}
-	sign, exponent, fraction := uint32(x>>15&1)<<31, uint32(x>>10&31), uint32(x&1023)
-	switch exponent {
-	case 0:
-		f := float32(fraction) / (1 << 24)
-		return math.Float32frombits(sign | math.Float32bits(f))
-	case 31:
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
-}
+// widenBF16 reads the lower half of a register as a bf16.
+func widenBF16(x uint64) float32 { return math.Float32frombits(uint32(x) << 16) }
 
-// narrow16 rounds to an f16 or bf16.
-func narrow16(x float64, k kind, mode byte) uint64 {
-	digits, least, largest := 11, -24, 65504.0 // f16: digits of the significand, exponent of the smallest number
-	infinity, nan := uint64(0x7c00), uint64(0x7fff)
-	if k == bf16 {
-		digits, least, largest, infinity = 8, -133, 0x1.fep127, 0x7f80
-	}
+// narrowBF16 rounds to a bf16.
+func narrowBF16(x float64, mode byte) uint64 {
+	const (
+		digits, least = 8, -133 // digits of the significand, exponent of the smallest number
+		largest       = 0x1.fep127
+		infinity, nan = 0x7f80, 0x7fff
+	)
 	sign := math.Float64bits(x) >> 63 << 15
 	switch {
 	case x != x:
@@ -189,22 +176,14 @@ func narrow16(x float64, k kind, mode byte) uint64 {
 	}
 	_, e := math.Frexp(x)
 	unit := max(e-digits, least) // the exponent of the last place
-	n := roundInteger(math.Ldexp(x, -unit), mode)
-	r := math.Abs(math.Ldexp(n, unit))
+	r := math.Abs(math.Ldexp(roundInteger(math.Ldexp(x, -unit), mode), unit))
 	if r > largest {
 		if mode == 'z' || mode == 'm' && x > 0 || mode == 'p' && x < 0 {
 			return sign | infinity - 1
 		}
 		return sign | infinity
 	}
-	if k == bf16 {
-		return sign | uint64(math.Float32bits(float32(r))>>16)
-	}
-	if r < 0x1p-14 {
-		return sign | uint64(math.Ldexp(r, 24))
-	}
-	f, e := math.Frexp(r)
-	return sign | uint64(e+14)<<10 | uint64(math.Ldexp(f, 11))&1023
+	return sign | uint64(math.Float32bits(float32(r))>>16)
 }
 
 // roundInteger rounds to an integer in the given mode.

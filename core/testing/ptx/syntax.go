@@ -99,7 +99,6 @@ type scope struct {
 	names    map[string]any // *register or *variable
 	families map[string]family
 	labels   map[string]*label
-	tables   map[string][]string // .branchtargets
 }
 
 // family is ".reg .b32 %r<40>": registers that are made at their first use.
@@ -109,21 +108,12 @@ type family struct {
 }
 
 func newScope(up *scope) *scope {
-	return &scope{up: up, names: map[string]any{}, families: map[string]family{}, labels: map[string]*label{}, tables: map[string][]string{}}
+	return &scope{up: up, names: map[string]any{}, families: map[string]family{}, labels: map[string]*label{}}
 }
 
 func (s *scope) label(name string) *label {
 	for ; s != nil; s = s.up {
 		if l := s.labels[name]; l != nil {
-			return l
-		}
-	}
-	return nil
-}
-
-func (s *scope) table(name string) []string {
-	for ; s != nil; s = s.up {
-		if l := s.tables[name]; l != nil {
 			return l
 		}
 	}

@@ -19,9 +19,7 @@ const (
 	s16
 	s32
 	s64
-	f16
 	bf16
-	f16x2
 	bf16x2
 	tf32
 	f32
@@ -31,16 +29,20 @@ const (
 var kinds = map[string]kind{
 	"pred": pred, "b8": b8, "b16": b16, "b32": b32, "b64": b64, "b128": b128,
 	"u8": u8, "u16": u16, "u32": u32, "u64": u64, "s8": s8, "s16": s16, "s32": s32, "s64": s64,
-	"f16": f16, "bf16": bf16, "f16x2": f16x2, "bf16x2": bf16x2, "tf32": tf32, "f32": f32, "f64": f64,
+	"bf16": bf16, "bf16x2": bf16x2, "tf32": tf32, "f32": f32, "f64": f64,
 }
 
 var kindBits = [...]int{noKind: 0, pred: 1, b8: 8, b16: 16, b32: 32, b64: 64, b128: 128, u8: 8, u16: 16, u32: 32, u64: 64,
-	s8: 8, s16: 16, s32: 32, s64: 64, f16: 16, bf16: 16, f16x2: 32, bf16x2: 32, tf32: 32, f32: 32, f64: 64}
+	s8: 8, s16: 16, s32: 32, s64: 64, bf16: 16, bf16x2: 32, tf32: 32, f32: 32, f64: 64}
 
 func (k kind) bits() int    { return kindBits[k] }
 func (k kind) bytes() int   { return (kindBits[k] + 7) / 8 }
 func (k kind) signed() bool { return s8 <= k && k <= s64 }
-func (k kind) float() bool  { return k >= f16 }
+func (k kind) float() bool  { return k >= bf16 }
+
+// short says whether a type is one of tensor cores only, that other instructions convert to.
+func (k kind) short() bool { return bf16 <= k && k <= tf32 }
+
 func (k kind) integer() bool {
 	return b8 <= k && k <= s64 && k != b128
 }

@@ -15,7 +15,6 @@ type warp struct {
 	index    int // in the block
 	regs     []vec
 	preds    []uint32
-	carry    uint32
 	exists   uint32 // lanes that are threads of the block
 	alive    uint32 // lanes that exist and have not ended
 	mask     uint32 // mask of the running group
@@ -25,7 +24,6 @@ type warp struct {
 	pcs      [lanes]int32
 	returns  [][lanes]int32 // return addresses by function
 	steps    int64          // instructions
-	last     int64          // the turn ends after so many
 	count    int64          // thread instructions
 	sites    [16]*allocation
 	scratch  vec
@@ -35,8 +33,6 @@ type warp struct {
 	clock    clock     // what is ordered before the warp's next instruction
 	now      uint32    // its present stamp
 	stopped  bool      // at a barrier of the block
-	polled   *inst     // how the turn has ended: asking in vain for an mbarrier
-	polledAt uint32    // by these lanes
 	store    [4]uint64 // what the present store writes
 }
 
@@ -110,29 +106,11 @@ func (w *warp) regroup() {
 	}
 }
 
-// scatter sends each lane of a group to its own address.
-func (w *warp) scatter(at uint32, to func(lane int) (int32, bool)) error {
-	in := &w.k.code[w.pc]
-	w.park(w.mask&^at, w.pc+1)
-	for m := at; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
-		pc, ok := to(i)
-		if !ok {
-			return w.fault(in, 1<<i, "the branch has no target of this number")
-		}
-		w.pcs[i] = pc
-	}
-	w.regroup()
-	w.pc-- // the loop of run increments it
-	return nil
-}
-
-// run runs the warp until it stops at a barrier, has to wait for an mbarrier, ends, or has used up
-// its turn.
+// run runs the warp until it stops at a barrier, ends, or has used up its turn.
 func (w *warp) run(turn int64) error {
 	code := w.k.code
-	w.last, w.polled = w.steps+turn, nil
-	for w.alive != 0 && !w.stopped && w.steps < w.last {
+	last := w.steps + turn
+	for w.alive != 0 && !w.stopped && w.steps < last {
 		if w.mask == 0 {
 			if err := w.unblock(); err != nil {
 				return err

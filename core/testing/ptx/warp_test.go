@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -95,97 +96,19 @@ func TestShufflesOfHalves(t *testing.T) {
 	})
 }
 
-func TestVotes(t *testing.T) {
-	eachTarget(t, "warp", func(t *testing.T, p *Module) {
-		for _, shift := range []int32{-1, 0, 5} {
-			in := make([]int32, 32)
-			var ballot uint32
-			for i := range in {
-				in[i] = int32(i%5) + shift
-				if in[i] > 0 {
-					ballot |= 1 << i
-				}
-			}
-			mem := device()
-			out := upload(t, mem, make([]int32, 160))
-			run(t, p, mem, "votes", [3]uint32{1, 1, 1}, [3]uint32{32, 1, 1}, 0, Pack{}.Add(out, 8).Add(upload(t, mem, in), 8))
-			got := download[int32](t, mem, out, 160)
-			votes := int32(8)
-			if ballot == full {
-				votes += 4
-			}
-			if slices.Max(in) > 3 {
-				votes += 2
-			}
-			if ballot == full || ballot == 0 {
-				votes++
-			}
-			for i := range 32 {
-				var same uint32
-				for j := range in {
-					if in[j] == in[i] {
-						same |= 1 << j
-					}
-				}
-				want := []int32{int32(ballot), votes, int32(same), 0, 0} // all 32 bits and 1 are 0
-				for w := range want {
-					if got[32*w+i] != want[w] {
-						t.Errorf("shift %d, word %d, lane %d: %#x, want %#x", shift, w, i, got[32*w+i], want[w])
-					}
-				}
-			}
-		}
-	})
-}
-
 func TestAtomics(t *testing.T) {
 	eachTarget(t, "warp", func(t *testing.T, p *Module) {
 		const n, blocks = 256, 4
 		mem := device()
-		u := make([]uint32, 9+blocks)
-		u[2], u[6] = 0xffffffff, 7
-		want := slices.Clone(u)
-		olds := make([]uint32, n)
-		for i := range uint32(n) {
-			olds[i] = want[0]
-			want[0] += i
-			want[1] = max(want[1], i*7%100)
-			want[2] &^= 1 << (i % 16)
-			want[3] |= 1 << (i % 32)
-			want[4] ^= i
-			if want[5]++; want[5] > 99 {
-				want[5] = 0
+		u, old := upload(t, mem, []uint32{7, 0, 0, 0, 0}), upload(t, mem, make([]uint32, n))
+		run(t, p, mem, "atomics", [3]uint32{blocks, 1, 1}, [3]uint32{n / blocks, 1, 1}, 0, Pack{}.Add(u, 8).Add(old, 8))
+		if got := download[uint32](t, mem, u, 1+blocks); !slices.Equal(got, []uint32{(7 + n) % 100, 64, 64, 64, 64}) {
+			t.Errorf("counts %d", got)
+		}
+		for i, got := range download[uint32](t, mem, old, n) {
+			if want := uint32(7+i) % 100; got != want {
+				t.Errorf("thread %d found %d, want %d", i, got, want)
 			}
-			if want[6] == 0 || want[6] > 50 {
-				want[6] = 50
-			} else {
-				want[6]--
-			}
-			want[7] = i
-			if want[8] == i {
-				want[8] = i + 1
-			}
-		}
-		for i := range blocks {
-			want[9+i] = n / blocks
-		}
-		pu, ps, pf, pl := upload(t, mem, u), upload(t, mem, []int32{5, -300}), upload(t, mem, []float32{1, 2}), upload(t, mem, []uint64{3})
-		old := upload(t, mem, make([]uint32, n))
-		run(t, p, mem, "atomics", [3]uint32{blocks, 1, 1}, [3]uint32{n / blocks, 1, 1}, 0, Pack{}.Add(pu, 8).Add(ps, 8).Add(pf, 8).Add(pl, 8).Add(old, 8))
-		if got := download[uint32](t, mem, pu, len(u)); !slices.Equal(got, want) {
-			t.Errorf("unsigned: %d, want %d", got, want)
-		}
-		if got := download[uint32](t, mem, old, n); !slices.Equal(got, olds) {
-			t.Errorf("old values: %d, want %d", got, olds)
-		}
-		if got := download[int32](t, mem, ps, 2); got[0] != -255 || got[1] != 0 {
-			t.Errorf("signed: %d", got)
-		}
-		if got := download[float32](t, mem, pf, 2); got[0] != 129 || got[1] != 66 {
-			t.Errorf("floats: %v", got)
-		}
-		if got := download[uint64](t, mem, pl, 1); got[0] != 3+n<<33 {
-			t.Errorf("64 bits: %#x", got)
 		}
 	})
 }
@@ -227,6 +150,60 @@ func TestBarriers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Two warpgroups pass words around among their own threads, each with its barrier, and a ninth warp
+// takes part in none.
+func TestNamedBarriers(t *testing.T) {
+	body := `	.shared .align 4 .b8 w[1024];
+	setp.ge.u32 %p1, %t, 256;
+	@%p1 ret;
+	shr.u32 %r1, %t, 7;
+	add.u32 %r2, %r1, 1;
+	mov.u32 %r3, w;
+	mad.lo.u32 %r4, %t, 4, %r3;
+	xor.b32 %r5, %t, 127;
+	mad.lo.u32 %r5, %r5, 4, %r3;
+	st.shared.u32 [%r4], %t;
+	SYNC %r2, 128;
+	ld.shared.u32 %r6, [%r5];
+	SYNC %r2, 128;
+	add.u32 %r6, %r6, 1000;
+	st.shared.u32 [%r4], %r6;
+	SYNC %r2, 128;
+	ld.shared.u32 %r6, [%r5];
+	and.b32 %r7, %t, 7;
+	setp.ne.u32 %p1, %r7, 0;
+	shr.u32 %r7, %t, 3;
+	mul.wide.u32 %d1, %r7, 4;
+	add.s64 %d1, %d1, %out;
+	@!%p1 st.global.u32 [%d1], %r6;
+`
+	launch := func(body, sync string) ([]uint32, error) {
+		mem := device()
+		out := upload(t, mem, make([]uint32, 32))
+		err := inline(t, strings.ReplaceAll(body, "SYNC", sync)).Run(mem, [3]uint32{1, 1, 1}, [3]uint32{288, 1, 1}, 0, Pack{}.Add(out, 8).Add(out, 8))
+		return download[uint32](t, mem, out, 32), err
+	}
+	for _, name := range []string{"bar.sync", "barrier.sync"} {
+		got, err := launch(body, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 32 {
+			if got[i] != uint32(1000+8*i) {
+				t.Errorf("%s: thread %d has %d, want %d", name, 8*i, got[i], 1000+8*i)
+			}
+		}
+	}
+	late := strings.Replace(body, "SYNC %r2, 128;\n	add", "add", 1)
+	if _, err := launch(late, "bar.sync"); err == nil || !strings.Contains(err.Error(), "race at shared address") {
+		t.Errorf("without a barrier: %v, want a race", err)
+	}
+	other := strings.Replace(body, "xor.b32 %r5, %t, 127", "xor.b32 %r5, %t, 255", 1)
+	if _, err := launch(other, "bar.sync"); err == nil || !strings.Contains(err.Error(), "shared") {
+		t.Errorf("words of the other warpgroup: %v, want a race", err)
+	}
 }
 
 // Every source of a shuffle agrees with the figures of the PTX ISA for one width.

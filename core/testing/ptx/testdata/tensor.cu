@@ -25,27 +25,8 @@ MMA(tf32_8, "m16n8k8", "row.col.f32.tf32.tf32.f32", 4, 2)
 MMA(tf32_4, "m16n8k4", "row.col.f32.tf32.tf32.f32", 2, 1)
 MMA(bf16_16, "m16n8k16", "row.col.f32.bf16.bf16.f32", 4, 2)
 MMA(bf16_8, "m16n8k8", "row.col.f32.bf16.bf16.f32", 2, 1)
-MMA(f16_16, "m16n8k16", "row.col.f32.f16.f16.f32", 4, 2)
-MMA(f16_8, "m16n8k8", "row.col.f32.f16.f16.f32", 2, 1)
 
 static __device__ uint address(const void *p) { return (uint)(ulong)(__attribute__((address_space(3))) const void *)p; }
-
-// ldmatrix of the four 8 x 8 tiles of a 16 x 16 matrix of 16-bit values, also transposed, and of one and two.
-__global__ void matrices(uint *out, const ushort *in) {
-  __shared__ __attribute__((aligned(16))) ushort tile[16][24];
-  int t = TID;
-  for (int i = t; i < 256; i += 32) tile[i / 16][i % 16] = in[i];
-  __syncthreads();
-  uint r[4], at = address(&tile[t % 8 + t / 8 % 2 * 8][t / 16 * 8]);
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
-  for (int i = 0; i < 4; i++) out[32 * i + t] = r[i];
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
-  for (int i = 0; i < 4; i++) out[32 * (4 + i) + t] = r[i];
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "r"(at));
-  for (int i = 0; i < 2; i++) out[32 * (8 + i) + t] = r[i];
-  asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared::cta.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(at));
-  out[32 * 10 + t] = r[0];
-}
 
 // y = x x' for x of 32 x n in tf32: stages of shared memory filled by cp.async, as a real kernel does.
 // WAIT is the number of groups that may be under way; more than STAGES - 2 is wrong.
@@ -93,14 +74,4 @@ __global__ void copies(uint *out, const uint *in, int bytes) {
   out[t] = s[0][t][0];
   for (int i = 0; i < 2; i++) out[32 * (1 + i) + t] = s[1][t][i];
   for (int i = 0; i < 4; i++) out[32 * (3 + i) + t] = s[2][t][i];
-}
-
-__global__ void redux(int *out, const int *in) {
-  int t = TID, x = in[t], r;
-  uint u;
-  asm volatile("redux.sync.add.s32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(x)); out[t] = r;
-  asm volatile("redux.sync.min.s32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(x)); out[32 + t] = r;
-  asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(u) : "r"(x)); out[64 + t] = u;
-  uint mask = t % 2 ? 0xaaaaaaaa : 0x55555555;
-  asm volatile("redux.sync.xor.b32 %0, %1, %2;" : "=r"(u) : "r"(x), "r"(mask)); out[96 + t] = u;
 }
