@@ -144,20 +144,21 @@ var allowed = map[string][]string{
 	"core/device/cuda/driver":     {},
 
 	// Only tests, and packages like these, import packages below a folder named testing.
-	"core/testing/allocs":     {},                                                                                                                                                 // what code allocates
-	"core/testing/cut":        {"core/run/files"},                                                                                                                                 // kills and power cuts
-	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                                        // the tests that every CUDA driver must pass
-	"core/testing/foresight":  {"core/agent", "core/experience", "core/nn", "core/op", "core/plan", "core/rng"},                                                                   // a learner of sequences
-	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                                    // a CUDA driver that interprets kernels
-	"core/testing/golden":     {"core/op"},                                                                                                                                        // numbers of another program
-	"core/testing/gradcheck":  {"core/device", "core/op", "core/plan"},                                                                                                            // gradients, and difference quotients to compare them with
-	"core/testing/mirrortest": {"core/device"},                                                                                                                                    // a device with memory of its own
-	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                                             // the cases with which every implementation of an operation is tested
-	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/agent/drqv2", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu"}, // a run that takes milliseconds
-	"core/testing/racing":     {},                                                                                                                                                 // whether the race detector watches
-	"core/testing/pace":       {},                                                                                                                                                 // makes work slow or quick
-	"core/testing/ptx":        {},                                                                                                                                                 // the interpreter
-	"tui/testing/commandtest": {"tui/command/cli", "core/task"},                                                                                                                   // what tests give to commands
+	"core/testing/allocs":     {},                                                                                                                                                                         // what code allocates
+	"core/testing/cputest":    {"core/device/cpu"},                                                                                                                                                        // a CPU that is closed after the test
+	"core/testing/cut":        {"core/run/files"},                                                                                                                                                         // kills and power cuts
+	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                                                                // the tests that every CUDA driver must pass
+	"core/testing/foresight":  {"core/agent", "core/experience", "core/nn", "core/op", "core/plan", "core/rng"},                                                                                           // a learner of sequences
+	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                                                            // a CUDA driver that interprets kernels
+	"core/testing/golden":     {"core/op"},                                                                                                                                                                // numbers of another program
+	"core/testing/gradcheck":  {"core/device", "core/op", "core/plan"},                                                                                                                                    // gradients, and difference quotients to compare them with
+	"core/testing/mirrortest": {"core/device"},                                                                                                                                                            // a device with memory of its own
+	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                                                                     // the cases with which every implementation of an operation is tested
+	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/agent/drqv2", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu", "core/testing/cputest"}, // a run that takes milliseconds
+	"core/testing/racing":     {},                                                                                                                                                                         // whether the race detector watches
+	"core/testing/pace":       {},                                                                                                                                                                         // makes work slow or quick
+	"core/testing/ptx":        {},                                                                                                                                                                         // the interpreter
+	"tui/testing/commandtest": {"tui/command/cli", "core/task"},                                                                                                                                           // what tests give to commands
 	"tui/testing/pty":         {},
 	"tui/testing/tmux":        {"core/testing/pace"},
 

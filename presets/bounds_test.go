@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 // heavy are rows whose columns depend on each other and have tails of very different lengths.
@@ -47,11 +48,7 @@ func TestNoGeneratedRowIsOutOfBounds(t *testing.T) {
 	if os.Getenv("PGRLAB_SOAK") != "" {
 		samples = 100_000
 	}
-	dev, err := cpu.New(cpu.Options{Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 2})
 	shape := replay.Shape{Obs: 3, Act: 2}
 	real := newHeavy(1_000, shape)
 	bounds, scores := boundsOf(real, shape), make([]float32, len(real))

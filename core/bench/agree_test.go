@@ -11,18 +11,9 @@ import (
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/emulator"
 )
-
-func reference(t *testing.T) *cpu.Device {
-	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
-}
 
 var _ Tiled = (*cuda.Device)(nil)
 
@@ -42,7 +33,7 @@ func emulated(t *testing.T, precision kernel.Precision) *cuda.Device {
 // are compared, and a wrong one is detected. The large ones are interpreted with PGRLAB_SOAK=1, and
 // in the tests of package cuda.
 func TestTheEmulatedGPUAgrees(t *testing.T) {
-	dev, on := emulated(t, kernel.TF32), reference(t)
+	dev, on := emulated(t, kernel.TF32), cputest.New(t, cpu.Options{Threads: 1})
 	tiles := dev.Tiles()
 	if len(tiles) != 7 || tiles[0].Name != "TF32_128x256" || tiles[6].Name != "16x32" {
 		t.Errorf("tiles %+v", tiles)
@@ -108,7 +99,7 @@ func (b bent) Data(r device.Ref) []float32 {
 }
 
 func TestAWrongNumberIsFound(t *testing.T) {
-	dev := reference(t)
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	if err := Agree(dev, dev); err != nil {
 		t.Error(err)
 	}

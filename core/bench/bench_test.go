@@ -11,15 +11,12 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/cputest"
 )
 
 // Every workload prepares and steps, and reports a time and a rate.
 func TestWorkloadsRun(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	for _, w := range Workloads {
 		if w.Large && !strings.HasSuffix(w.Name, "-demo") {
 			continue // this takes minutes

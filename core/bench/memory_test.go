@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/cputest"
 )
 
 const gib = 1 << 30
@@ -34,11 +35,7 @@ func resident(t *testing.T) float64 {
 // measures what a few transitions take on the heap and extrapolates; with PGRLAB_SOAK=1 all of them
 // exist.
 func TestMemoryOfSAC(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	train := func(transitions uint64) (keep func(uint64) error) {
 		step, _, err := updateOf(dev, transitions)
 		if err != nil {
@@ -81,11 +78,7 @@ func TestMemoryOfAWholeRun(t *testing.T) {
 	if os.Getenv("PGRLAB_SOAK") == "" {
 		t.Skip("a full-size generator on a chunk of 4,096 rows, a minute: PGRLAB_SOAK=1")
 	}
-	dev, err := cpu.New(cpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{})
 	synthetic := replay.NewRing(replay.Shape{Obs: obs, Act: act}, 100_000)
 	row := make([]float32, replay.Shape{Obs: obs, Act: act}.Width())
 	for range 100_000 {

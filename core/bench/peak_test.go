@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/mirrortest"
 )
 
@@ -15,10 +16,7 @@ import (
 // A device that is not a CPU has no peak.
 func TestPeak(t *testing.T) {
 	for _, family := range kernel.Available() {
-		dev, err := cpu.New(cpu.Options{Threads: 2, Family: family})
-		if err != nil {
-			t.Fatal(err)
-		}
+		dev := cputest.New(t, cpu.Options{Threads: 2, Family: family})
 		p, err := PeakOf(context.Background(), dev, time.Microsecond)
 		if err != nil || p.Product <= 0 || p.Threads != dev.Threads() || (p.Registers > 0) != (family == "avx2" || family == "avx512") {
 			t.Errorf("%s: %+v, %v", family, p, err)
@@ -34,9 +32,8 @@ func TestPeak(t *testing.T) {
 		if _, err := PeakOf(ctx, dev, time.Hour); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", family, err)
 		}
-		dev.Close()
 	}
-	if p, err := PeakOf(context.Background(), mirrortest.New(reference(t)), time.Hour); p != nil || err != nil {
+	if p, err := PeakOf(context.Background(), mirrortest.New(cputest.New(t, cpu.Options{Threads: 1})), time.Hour); p != nil || err != nil {
 		t.Errorf("a device that is no CPU: %+v, %v", p, err)
 	}
 }

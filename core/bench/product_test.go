@@ -1,13 +1,15 @@
 package bench
 
 import (
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/testing/cputest"
 	"testing"
 )
 
 // Each product of a layer is timed alone, on operands of its own, and its operations are counted
 // correctly.
 func TestProductsOfALayer(t *testing.T) {
-	dev := reference(t)
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	if len(Products) != 3*len(productLayers) {
 		t.Fatalf("%d products", len(Products))
 	}

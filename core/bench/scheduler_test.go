@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/testing/cputest"
 )
 
 // Go cannot preempt assembly: with kernels called in a loop that never passes through an ordinary
@@ -21,11 +22,7 @@ func TestTrainingLetsOthersRun(t *testing.T) {
 	if os.Getenv("PGRLAB_SOAK") != "" {
 		lateP99, longestGC, ticks = 20*time.Millisecond, 100*time.Millisecond, 1000
 	}
-	dev, err := cpu.New(cpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{})
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(dev.Threads() + 2))
 	w, _ := Find(Workloads, "denoiser-1024")
 	step, _, _, err := w.make(dev)

@@ -6,27 +6,17 @@ import (
 	"slices"
 	"testing"
 
-	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/golden"
 )
 
-func newDevice(t testing.TB) device.Device {
-	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
-}
-
 func newEnsemble(t testing.TB, c Config) *Ensemble {
 	t.Helper()
-	e, err := New("ensemble", c, newDevice(t), rng.New(3, "dynamics"))
+	e, err := New("ensemble", c, cputest.New(t, cpu.Options{Threads: 1}), rng.New(3, "dynamics"))
 	if err != nil {
 		t.Fatal(err)
 	}

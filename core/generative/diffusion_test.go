@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 // newDevice has one worker in tests, because their programs are too small to share and the machine
@@ -21,17 +22,7 @@ func newDevice(t testing.TB) device.Device {
 	if _, ok := t.(*testing.B); ok {
 		threads = 0
 	}
-	return deviceOf(t, threads)
-}
-
-func deviceOf(t testing.TB, threads int) device.Device {
-	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
+	return cputest.New(t, cpu.Options{Threads: threads})
 }
 
 func newDiffusion(t testing.TB, c Config, shape replay.Shape) *Diffusion {

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/device/cpu"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/cputest"
 )
 
 // Min-max generators stay within the real range, even if they have learned nothing; standard ones
@@ -114,7 +116,7 @@ func TestWorkersDoNotChangeSamples(t *testing.T) {
 	for i := range samples {
 		c := learner(NormaliserMinMax)
 		c.Chunk = 128
-		d, err := New(c, tinyShape, deviceOf(t, i+1), 11)
+		d, err := New(c, tinyShape, cputest.New(t, cpu.Options{Threads: i + 1}), 11)
 		if err != nil {
 			t.Fatal(err)
 		}

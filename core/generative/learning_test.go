@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/device/cpu"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 // mixture is a distribution of transitions with one observation and one action, in two modes: mode
@@ -267,7 +269,7 @@ func TestDynamicsErrorAtDemoSize(t *testing.T) {
 	for i, row := range rows {
 		scores[i] = row[4] + 2
 	}
-	d, err := New(c, replay.Shape{Obs: 3, Act: 1}, deviceOf(t, 0), 11)
+	d, err := New(c, replay.Shape{Obs: 3, Act: 1}, cputest.New(t, cpu.Options{Threads: 0}), 11)
 	if err != nil {
 		t.Fatal(err)
 	}

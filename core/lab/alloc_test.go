@@ -4,18 +4,13 @@ import (
 	"context"
 	"testing"
 
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/knob"
 	"pgrlab/core/task"
 )
 
 // A training step of the loop around the agent allocates nothing.
 func TestAStepDoesNotAllocate(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	c := realConfig()
 	c.Steps, c.Evaluation.Every, c.Knobs.RefitEvery = 1<<29, 0, 1<<20
 	world := newWorld().task()

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/knob"
 	"pgrlab/core/testing/allocs"
 	"pgrlab/core/testing/tiny"
@@ -15,11 +14,7 @@ import (
 func TestAnUpdateInSlicesDoesNotAllocate(t *testing.T) {
 	for name, c := range map[string]config.Config{"drqv2": tiny.Pixels(), "drqv2 with a generator": tiny.Latents()} {
 		for members := 1; members <= 2; members++ {
-			dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dev.Close()
+			dev := testDevice(t)
 			c.Members, c.Steps, c.Evaluation.Every, c.Knobs.RefitEvery = members, 1<<20, 0, 1<<19
 			l := framesOn(t, c, tiny.Task(), dev, nil)
 			defer l.Close()
@@ -35,11 +30,11 @@ func TestAnUpdateInSlicesDoesNotAllocate(t *testing.T) {
 						if over, err := x.between(t.Context(), p, done); over || err != nil {
 							t.Fatal(err)
 						}
-						var n int
-						if n, complete, err = p.slice(done); err != nil {
+						n, last, err := p.slice(done)
+						if err != nil {
 							t.Fatal(err)
 						}
-						done += n
+						done, complete = done+n, last
 					}
 					if err := p.end(); err != nil {
 						t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/testing/mirrortest"
 	"pgrlab/core/testing/racing"
@@ -41,11 +40,7 @@ func TestADeviceApartWritesTheSameJournal(t *testing.T) {
 	racing.Skip(t)
 	for name, c := range aparts(t) {
 		_, want := realRun(t, c, 1)
-		inner, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		dev := mirrortest.New(inner)
+		dev := mirrortest.New(testDevice(t))
 		if _, got := runOn(t, c, dev); got != want {
 			t.Errorf("%s: a device apart writes\n%s\nthe CPU\n%s", name, got, want)
 		}
@@ -54,7 +49,6 @@ func TestADeviceApartWritesTheSameJournal(t *testing.T) {
 				t.Errorf("%s: runs read %d numbers of %s from the host", name, n, tensor)
 			}
 		}
-		inner.Close()
 	}
 }
 

@@ -10,22 +10,12 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
-	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/table"
+	"pgrlab/core/testing/cputest"
 )
-
-func testDevice(t testing.TB) device.Device {
-	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
-}
 
 // A configuration that no machine can run is refused in one line. The line names the setting and,
 // where memory is the problem, how much the run would take and how much there is.
@@ -110,11 +100,7 @@ func TestMachinesRefuse(t *testing.T) {
 // The forecast matches what a run takes: it is not much more, or runs that fit would be refused,
 // and not a small part of it.
 func TestMemoryForecast(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	for name, change := range map[string]func(*config.Config){
 		"critics": func(c *config.Config) { c.Agent.Hidden, c.Agent.Critics = []int{256, 256}, 10 },
 		"members": func(c *config.Config) { c.Agent.Hidden, c.Members = []int{256, 256}, 3 },

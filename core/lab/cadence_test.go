@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/task"
 )
@@ -69,11 +68,7 @@ func (e *twoWorlds) Step(action, obs []float32) (float64, bool, bool, error) {
 }
 
 func TestAnExaminedRunOfRealPartsGoesOn(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	c := realConfig()
 	c.Evaluation.AnalyseEvery = 13
 	c.Schedule = []string{"13/analyse:2:relevance=td", "26/analyse:3:guidance=0.5"}

@@ -123,10 +123,7 @@ func TestACancellationIsAnswered(t *testing.T) {
 	w := newWorld()
 	var l *Lab
 	c := w.config()
-	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := createdWith(t, filepath.Join(t.TempDir(), "run"), docOf(c))
 	l = w.lab(t, c, folder)
 	w.on("evaluate episodes 1", func() {
 		send(t, &l, event.SetKnob{ID: "p", Knob: "tau", Value: "0.25", By: "ana", At: new(knob.After(40))})()

@@ -15,10 +15,7 @@ import (
 // says of each where and for whom it was taken.
 func TestOneCheckpointIsWrittenAtATime(t *testing.T) {
 	c := newWorld().config()
-	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := createdWith(t, filepath.Join(t.TempDir(), "run"), docOf(c))
 	l := newWorld().lab(t, c, folder)
 	defer l.Close()
 	k, written := &l.x.checkpoints, make(chan struct{})

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -173,16 +174,12 @@ func TestTurnsOfMembers(t *testing.T) {
 		members, threads int
 		turns            []int
 	}{{1, 2, nil}, {4, 1, nil}, {4, 2, []int{2, 2}}, {3, 2, []int{2, 1}}, {2, 8, []int{2}}, {6, 4, []int{4, 2}}} {
-		dev, err := cpu.New(cpu.Options{Threads: d.threads, Family: "go"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		dev := cputest.New(t, cpu.Options{Threads: d.threads, Family: "go"})
 		c := realConfig()
 		c.Members = d.members
 		p, err := newParts(&c, newWorld().task(), dev)
 		if err != nil || !slices.Equal(p.turns, d.turns) {
 			t.Errorf("%d members on %d threads: turns of %v, %v, want %v", d.members, d.threads, p.turns, err, d.turns)
 		}
-		dev.Close()
 	}
 }

@@ -133,10 +133,7 @@ func TestASavedRunOutlivesItsPower(t *testing.T) {
 	c, root := scheduled(), t.TempDir()
 	whole := filepath.Join(t.TempDir(), "whole")
 	w := newWorld()
-	folder, err := run.Create(whole, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, whole)
 	savedRun(t, w.lab(t, c, folder), w, nil)
 	want := journalOf(t, whole)
 	tape, stop, err := cut.Record(root)
@@ -145,9 +142,7 @@ func TestASavedRunOutlivesItsPower(t *testing.T) {
 	}
 	defer stop()
 	w = newWorld()
-	if folder, err = run.Create(filepath.Join(root, "runs", "run"), []byte("seed = 7\n")); err != nil {
-		t.Fatal(err)
-	}
+	folder = created(t, filepath.Join(root, "runs", "run"))
 	savedRun(t, w.lab(t, c, folder), w, tape)
 	stop()
 	refused, gone := 0, 0
@@ -382,10 +377,7 @@ func TestARunSavedAtItsBeginningGoesOn(t *testing.T) {
 	c, dir := scheduled(), filepath.Join(t.TempDir(), "run")
 	whole := filepath.Join(t.TempDir(), "whole")
 	diskRun(t, c, whole, 0)
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	if err := newWorld().lab(t, c, folder).Run(ctx); !errors.Is(err, ErrInterrupted) {

@@ -28,10 +28,7 @@ var hands = []event.Command{
 // them.
 func diskRun(t *testing.T, c config.Config, dir string, step int, byHand ...event.Command) {
 	t.Helper()
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	w := newWorld()
 	l := w.lab(t, c, folder)
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
@@ -65,10 +62,7 @@ func diskRun(t *testing.T, c config.Config, dir string, step int, byHand ...even
 // 0. Its checkpoint is at step 15; asks are sent in the env steps that they are listed under.
 func steered(t *testing.T, w *world, c config.Config, dir string, step int, asks map[int][]event.Command) {
 	t.Helper()
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	l, sent := w.lab(t, c, folder), map[int]bool{}
 	w.on("evaluate episodes 1", func() { l.Send(event.Checkpoint{By: "test"}) })
 	w.on("evaluation step", func() { l.x.checkpoints.settle() })

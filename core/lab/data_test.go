@@ -13,11 +13,9 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/dataset"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/report"
 	"pgrlab/core/rng"
-	"pgrlab/core/run"
 )
 
 // recordedRows writes a file of 40 rows of the world, and returns its path.
@@ -57,11 +55,7 @@ var modes = []string{config.DataSeed, config.DataPinned}
 
 // A run that begins with data goes on from every border, also within the updates on them.
 func TestARunWithDataGoesOnFromEveryBorder(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	for _, mode := range modes {
 		c := withRows(t, realConfig(), mode, recordedRows(t))
 		resumeEverywhere(t, 5, func(r record) *Lab {
@@ -123,10 +117,7 @@ func TestDataThatHaveChanged(t *testing.T) {
 		c := withRows(t, newWorld().config(), mode, path)
 		c.Steps = 20
 		dir := filepath.Join(t.TempDir(), "run")
-		folder, err := run.Create(dir, docOf(c))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := createdWith(t, dir, docOf(c))
 		w := newWorld()
 		p, err := w.parts().withData(&c, w.task())
 		if err != nil {

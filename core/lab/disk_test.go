@@ -221,10 +221,7 @@ func TestADiskThatStaysAsItIs(t *testing.T) {
 // on: the checkpoint before is whole. The next one is written.
 func TestACheckpointThatCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	in := filepath.Join(dir, run.CheckpointsName)
 	if err := os.WriteFile(in, nil, 0o644); err != nil { // a file where the folder should be
 		t.Fatal(err)
@@ -273,16 +270,13 @@ func TestACheckpointThatCannotBeWritten(t *testing.T) {
 func TestAnEndThatIsNotSavedIsAFailure(t *testing.T) {
 	for _, stops := range []bool{true, false} {
 		w := newWorld()
-		folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(w.config()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := createdWith(t, filepath.Join(t.TempDir(), "run"), docOf(w.config()))
 		l := w.lab(t, w.config(), folder)
 		l.x.checkpoints.copyTo = func(*run.Capture, []uint64) error { return errors.New("the agent does not come off its device") }
 		if stops {
 			w.on("evaluate episodes 1", func() { l.Send(event.Stop{}) })
 		}
-		err = l.Run(t.Context())
+		err := l.Run(t.Context())
 		if s := l.Snapshot(); err == nil || !strings.Contains(err.Error(), "the agent does not come off its device") || s.State != event.FailedState {
 			t.Errorf("stopped %v: it ends %s with %v", stops, s.State, err)
 		}
@@ -310,10 +304,7 @@ func TestANoteThatComesTooLateIsRefused(t *testing.T) {
 // the limit is exceeded, then that only the latest checkpoint is left. Training does not notice.
 func TestALimitOnTheDiskIsTold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	w := newWorld()
 	l := w.lab(t, w.config(), folder)
 	l.Saving(Saving{Every: time.Hour, Disk: 1})

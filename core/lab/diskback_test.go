@@ -35,10 +35,7 @@ func (f *refusingFolder) Append(l run.Line) error {
 // refusing is a lab in a folder whose disk refuses the line of the first evaluation.
 func (w *world) refusing(t *testing.T, c config.Config, dir string, refuses func(l *Lab)) *Lab {
 	t.Helper()
-	folder, err := run.Create(dir, docOf(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := createdWith(t, dir, docOf(c))
 	l := w.lab(t, c, folder)
 	l.x.journal.folder = &refusingFolder{Folder: folder, kind: event.TypeEvaluated, step: c.Evaluation.Every, refuses: func() { refuses(l) }}
 	return l
@@ -81,10 +78,7 @@ func TestAKeptCheckpointThatFindsNoRoomIsWrittenWhereItWasDue(t *testing.T) {
 		w := newWorld()
 		c := w.config()
 		c.Evaluation.KeepEvery = 15
-		folder, err := run.Create(dir, docOf(c))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := createdWith(t, dir, docOf(c))
 		l := w.lab(t, c, folder)
 		k, refused := &l.x.checkpoints, 0
 		copyTo := k.copyTo

@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/plan"
+	"pgrlab/core/testing/cputest"
 )
 
 func notFinite() error {
@@ -97,11 +98,7 @@ func TestARefitThatDivergesIsGivenUp(t *testing.T) {
 // The knobs make the real parts diverge: critics at the highest learning rate, learning from their
 // own values.
 func TestAKnobThatDiverges(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	c := realConfig()
 	withoutGenerator(&c)
 	c.Steps, c.Evaluation.Every, c.Agent.Hidden = 200, 0, []int{64, 64, 64, 64}

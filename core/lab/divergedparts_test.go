@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
@@ -62,16 +61,9 @@ func TestARunThatDivergesSaysWhatAndKeepsItsData(t *testing.T) {
 			conf := realConfig()
 			conf.Evaluation.Every = 0
 			c.set(&conf)
-			dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dev.Close()
+			dev := testDevice(t)
 			dir := t.TempDir() + "/run"
-			folder, err := run.Create(dir, []byte("seed = 7\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			folder := created(t, dir)
 			l, err := New(context.Background(), conf, newWorld().task(), dev, folder)
 			if err != nil {
 				t.Fatal(err)

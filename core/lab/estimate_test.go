@@ -6,7 +6,6 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/device"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/replica"
 )
@@ -14,11 +13,7 @@ import (
 // The estimate before a run is at least the size of a checkpoint at any border, and at most twice
 // that.
 func TestTheSizeOfACheckpointIsKnownBefore(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	pgr, two := realConfig(), variant("max")
 	pgr.Agent.Hidden, pgr.Generator.Width = []int{32, 32}, 64
 	two.Agent.Hidden, two.Generator.Retain = []int{32, 32}, 1

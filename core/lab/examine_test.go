@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
@@ -16,11 +15,7 @@ import (
 // played returns a run of real parts at its end, still open.
 func played(t *testing.T, c config.Config) *experiment {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := testDevice(t)
 	world := newWorld().task()
 	world.New = func(seed uint64) (task.Env, error) { return &placedEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
 	l, err := New(context.Background(), c, world, dev, nil)

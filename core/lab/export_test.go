@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/offline"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -16,18 +15,11 @@ import (
 
 // The buffers exported from a saved run are those that the run held.
 func TestBuffersOfASavedRun(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	c := realConfig()
 	c.Buffer = 24 // D_real overflows, so that its oldest rows are gone
 	dir := filepath.Join(t.TempDir(), "run")
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	task := newWorld().task()
 	l, err := New(context.Background(), c, task, dev, folder)
 	if err != nil {

@@ -5,18 +5,13 @@ import (
 	"errors"
 	"testing"
 
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/testing/tiny"
 )
 
 // A trial of a real run measures each of its parts, and its disk estimate is that of the run
 // itself.
 func TestATrialMeasuresEveryPart(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	c := realConfig()
 	f, err := Try(context.Background(), c, newWorld().task(), dev)
 	if err != nil {

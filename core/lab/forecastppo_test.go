@@ -7,18 +7,13 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/knob"
 )
 
 // A trial of PPO holds iterations, though its rollouts are longer than other learners' trials, and
 // rounds of episodic curiosity; so does one of a method with a generator.
 func TestATrialOfPPOLearns(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	for name, c := range map[string]config.Config{"ppo": ppoConfig("rnd"), "ppo-eco": ppoConfig("eco"), "with a generator": ppoLatentConfig(), "pgr-eco": ppoRelevantConfig()} {
 		task := mazeTask(t)
 		c = sooner(c, task)

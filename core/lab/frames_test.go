@@ -10,7 +10,6 @@ import (
 	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
@@ -25,11 +24,7 @@ func framesLab(t *testing.T, c config.Config, threads int, folder record) *Lab {
 // framesLabOf makes a run on a task with frames.
 func framesLabOf(t *testing.T, c config.Config, of task.Task, threads int, folder record) *Lab {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := quick(t, threads)
 	return framesOn(t, c, of, dev, folder)
 }
 

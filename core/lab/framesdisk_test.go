@@ -59,10 +59,7 @@ func playPixels(t *testing.T, c config.Config, dir string, stepped func(*Lab)) {
 // playPixelsIn is playPixels with files of logs that are about piece bytes long.
 func playPixelsIn(t *testing.T, c config.Config, dir string, piece int64, stepped func(*Lab)) {
 	t.Helper()
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	var l *Lab
 	dev := tiny.Device(t)
 	c = inEnvSteps(c)

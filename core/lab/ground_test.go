@@ -11,7 +11,6 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/ground"
 	"pgrlab/core/knob"
-	"pgrlab/core/run"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -19,10 +18,7 @@ import (
 func grounded(t *testing.T, c config.Config, ask func(l *Lab, s *event.Snapshot)) (*Lab, string) {
 	t.Helper()
 	dir := t.TempDir() + "/run"
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	l, err := New(context.Background(), c, tiny.Task(), tiny.Device(t), folder)
 	if err != nil {
 		t.Fatal(err)

@@ -19,10 +19,7 @@ import (
 // relay returns how many times.
 func relay(t *testing.T, c config.Config, dir string, r *rand.Rand) (handed int) {
 	t.Helper()
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	w := newWorld()
 	l := w.lab(t, c, folder)
 	for {
@@ -94,10 +91,7 @@ func TestARunThatCannotBeSavedStays(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole")
 	diskRun(t, c, whole, 0)
 	dir := filepath.Join(t.TempDir(), "stays")
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	checkpoints := filepath.Join(dir, run.CheckpointsName)
 	if err := os.WriteFile(checkpoints, nil, 0o644); err != nil { // no folder can be made there
 		t.Fatal(err)
@@ -130,10 +124,7 @@ func TestARunThatCannotBeSavedStays(t *testing.T) {
 // A disk that does not take lines is known before one says that the run goes elsewhere.
 func TestARunWithABacklogIsNotHandedOver(t *testing.T) {
 	c := newWorld().config()
-	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := createdWith(t, filepath.Join(t.TempDir(), "run"), docOf(c))
 	l := newWorld().lab(t, c, folder)
 	defer l.Close()
 	k := &l.x.checkpoints

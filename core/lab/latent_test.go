@@ -147,10 +147,7 @@ func TestARunOnLatentsIsResumedAndForked(t *testing.T) {
 	c, top := latentConfig(), t.TempDir()
 	_, whole := play(t, learnsOnLatents(newWorld()), c)
 	parent := filepath.Join(top, "parent")
-	folder, err := run.Create(parent, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, parent)
 	w := learnsOnLatents(newWorld())
 	l := w.lab(t, c, folder)
 	l.Saving(Saving{Every: time.Nanosecond}) // so that the previous D_real is on the disk as well

@@ -133,10 +133,7 @@ func TestARunInLatentSpaceIsResumedAndForked(t *testing.T) {
 	}
 	want := whole.canonical(t)
 	parent := filepath.Join(top, "parent")
-	folder, err := run.Create(parent, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, parent)
 	var l *Lab
 	dev := tiny.Device(t)
 	p, err := newParts(&c, tiny.Task(), dev)
@@ -223,10 +220,7 @@ func TestTheLastStepEncodesForNoRefit(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Steps = 24
-	folder, err := run.Create(dir, docOf(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := createdWith(t, dir, docOf(c))
 	l := framesLab(t, c, 1, folder)
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -235,7 +229,8 @@ func TestTheLastStepEncodesForNoRefit(t *testing.T) {
 	if rows := l.x.first().Real.Len(); rows != 10 || len(found) == 0 || !(found[len(found)-1].Drift > 0) {
 		t.Errorf("D_real has %d rows, want the 10 of step 12: %+v", rows, found)
 	}
-	if c, err = c.Longer(26); err != nil {
+	c, err := c.Longer(26)
+	if err != nil {
 		t.Fatal(err)
 	}
 	saved, err := run.Checkpoints(dir)

@@ -11,7 +11,6 @@ import (
 
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
@@ -21,10 +20,7 @@ import (
 // fresh plays a run of c to its end in a new folder on disk.
 func fresh(t *testing.T, c config.Config, dir string) {
 	t.Helper()
-	folder, err := run.Create(dir, docOf(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := createdWith(t, dir, docOf(c))
 	if err := newWorld().lab(t, c, folder).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -221,10 +217,7 @@ func TestKilledAroundTheEndAndBeyond(t *testing.T) {
 			fresh(t, c, dir("short"))
 			short := journalOf(t, dir("short"))
 
-			folder, err := run.Create(dir("killed"), docOf(c))
-			if err != nil {
-				t.Fatal(err)
-			}
+			folder := createdWith(t, dir("killed"), docOf(c))
 			goOn := func(c config.Config, at, what, want string) {
 				t.Helper()
 				l, said, err := restored(t, c, at)
@@ -255,7 +248,8 @@ func TestKilledAroundTheEndAndBeyond(t *testing.T) {
 			if err := os.CopyFS(dir("begun"), os.DirFS(dir("killed"))); err != nil {
 				t.Fatal(err)
 			}
-			if folder, err = run.Open(dir("begun")); err != nil { // killed right after it was made longer
+			folder, err := run.Open(dir("begun")) // killed right after it was made longer
+			if err != nil {
 				t.Fatal(err)
 			}
 			if err := folder.Reconfigure(docOf(long)); err != nil {
@@ -277,10 +271,7 @@ func TestALongerRunRepeatsWhatWasDoneAtItsEnd(t *testing.T) {
 		c := newWorld().config()
 		c.Steps = steps
 		dir := filepath.Join(t.TempDir(), "run")
-		folder, err := run.Create(dir, docOf(c))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := createdWith(t, dir, docOf(c))
 		w := newWorld()
 		l := w.lab(t, c, folder)
 		w.on("evaluate episodes 3", func() {
@@ -373,11 +364,7 @@ func TestAForkOfAFinishedRunGoesOn(t *testing.T) {
 // in two goes.
 func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 	racing.Skip(t)
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	methods := map[string]config.Config{"pgr": realConfig(), "functions": everyFunction(t)}
 	vae := realConfig()
 	vae.Generator.Kind = "vae"
@@ -391,10 +378,7 @@ func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 		_, want := runOn(t, c, dev)
 		c.Steps = 24 // a refit is due
 		dir := filepath.Join(t.TempDir(), "run")
-		folder, err := run.Create(dir, docOf(c))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := createdWith(t, dir, docOf(c))
 		l, err := New(context.Background(), c, worldOf(&c), dev, folder)
 		if err != nil {
 			t.Fatal(name, err)

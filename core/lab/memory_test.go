@@ -7,7 +7,6 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/experience"
 	"pgrlab/envs/maze"
@@ -30,11 +29,7 @@ func TestLookingAtAMemoryChangesNothing(t *testing.T) {
 	for name, c := range map[string]config.Config{"bonus": ppoConfig("eco"), "F": ppoRelevantConfig()} {
 		var quiet string
 		for _, looks := range []bool{false, true} {
-			dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dev.Close()
+			dev := testDevice(t)
 			mazes := mazeTask(t)
 			c := inEnvSteps(c)
 			p, err := newParts(&c, mazes, dev)

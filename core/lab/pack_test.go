@@ -68,10 +68,7 @@ func TestAPackedRunGoesOn(t *testing.T) {
 				},
 			} {
 				dir := filepath.Join(t.TempDir(), "run")
-				folder, err := run.Create(dir, []byte("seed = 7\n"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				folder := created(t, dir)
 				stop(newWorld().lab(t, c, folder))
 				dir = filepath.Join(taken(t, c, dir), "run")
 				recipes, _ := filepath.Glob(filepath.Join(dir, run.DataName, "synthetic-recipe-*"))

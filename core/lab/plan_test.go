@@ -214,10 +214,7 @@ func TestARepeatedUndoIsOne(t *testing.T) {
 func TestTheCheckpointBeforeAChangeHasNothingOfIt(t *testing.T) {
 	w, c := newWorld(), newWorld().config()
 	c.Knobs.Relevance = "td"
-	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := createdWith(t, filepath.Join(t.TempDir(), "run"), docOf(c))
 	l := w.lab(t, c, folder)
 	l.Saving(Saving{Every: 1000 * time.Hour})
 	k := &l.x.checkpoints
@@ -247,10 +244,7 @@ func TestTheCheckpointBeforeAChangeHasNothingOfIt(t *testing.T) {
 // A checkpoint that is young enough when a change comes stays on the disk as well, whatever it was made for.
 func TestAYoungCheckpointBeforeAChangeStays(t *testing.T) {
 	w, c := newWorld(), newWorld().config()
-	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := createdWith(t, filepath.Join(t.TempDir(), "run"), docOf(c))
 	l := w.lab(t, c, folder)
 	l.Saving(Saving{Every: 1000 * time.Hour})
 	w.on("evaluate episodes 1", func() {

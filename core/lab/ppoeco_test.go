@@ -10,7 +10,6 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/experience"
 	"pgrlab/core/knob"
@@ -37,11 +36,7 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 		own := c.Agent.Own["ppo"].(ppo.Settings)
 		own.KeepRewarded = 0
 		c.Agent.Own = agent.Own{"ppo": own}
-		dev, err := cpu.New(cpu.Options{Threads: threads + 1, LeastShare: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := quick(t, threads+1)
 		c = inEnvSteps(c)
 		p, err := newParts(&c, mazeTask(t), dev)
 		if err != nil {

@@ -18,10 +18,7 @@ func TestAForkCopiesNoFrames(t *testing.T) {
 	c, top := ppoLatentOfFrames("eco"), t.TempDir()
 	c.Evaluation.KeepEvery = c.Steps / 3
 	parent, fork := filepath.Join(top, "parent"), filepath.Join(top, "fork")
-	folder, err := run.Create(parent, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, parent)
 	l := framesLabOf(t, c, mazeTask(t), 1, folder)
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
@@ -45,11 +44,7 @@ func ppoLatentOfObservations(function string) config.Config {
 // ppoLatentLab makes such a run on a device with so many threads.
 func ppoLatentLab(t *testing.T, c config.Config, threads int, folder record) *Lab {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := quick(t, threads)
 	mazes := mazeTask(t)
 	c = inEnvSteps(c)
 	p, err := newParts(&c, mazes, dev)

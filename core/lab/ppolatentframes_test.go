@@ -10,7 +10,6 @@ import (
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/experience"
 	"pgrlab/core/relevance"
@@ -34,17 +33,6 @@ func ppoLatentOfFrames(function string) config.Config {
 	c.Relevance = c.Relevance.With("rnd", rnd).With("curiosity", icm).With("eco", ppoECOOfFrames().Relevance.Of("eco"))
 	c.Knobs.Relevance, c.Generator.Conditional = function, function != relevance.None
 	return c
-}
-
-// quick is the CPU with its best kernels; convolutions take long with the plain ones.
-func quick(t *testing.T, threads int) *cpu.Device {
-	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
 }
 
 // Prioritized generative replay runs on PPO from frames. D_real holds the trunk's latents of the

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
 )
@@ -268,11 +267,7 @@ func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
 func previewedReal(t *testing.T, c config.Config, of event.Preview, functions []string) {
 	t.Helper()
 	c.Steps, c.Generator.Chunk = 52, 256
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	run := func(looks bool) (*Lab, string) {
 		w, folder := newWorld(), &memoryFolder{}
 		p, err := newParts(&c, w.task(), dev)

@@ -13,7 +13,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
-	"pgrlab/core/run"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -24,21 +24,14 @@ func realConfig() config.Config { return tiny.Config() }
 // however little it is.
 func realRun(t *testing.T, c config.Config, threads int) (*Lab, string) {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
 	return runOn(t, c, dev)
 }
 
 func runOn(t *testing.T, c config.Config, dev device.Device) (*Lab, string) {
 	t.Helper()
 	dir := t.TempDir() + "/run"
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	l, err := New(context.Background(), c, worldOf(&c), dev, folder)
 	if err != nil {
 		t.Fatal(err)
@@ -140,11 +133,7 @@ func TestMethodsOfRealParts(t *testing.T) {
 }
 
 func TestWrongPartsAreSaidBeforeARun(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	for want, change := range map[string]func(*config.Config){
 		"agent: hidden is empty": func(c *config.Config) { c.Agent.Hidden = nil },
 		"configuration: generator.noise_share is 0.2, but resample learns nothing": func(c *config.Config) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
@@ -42,10 +41,7 @@ func TestALeanRunGoesOn(t *testing.T) {
 		_, undisturbed := play(t, twin, c)
 		for _, at := range []knob.Position{knob.After(25), knob.At(40, knob.Fit, 4), knob.At(40, knob.Generate, 2), knob.At(60, knob.Generate, 1)} {
 			dir := filepath.Join(t.TempDir(), "run")
-			folder, err := run.Create(dir, []byte("seed = 7\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			folder := created(t, dir)
 			leanRun(t, newWorld().lab(t, c, folder), at)
 			var names []string
 			files, _ := filepath.Glob(filepath.Join(dir, run.DataName, "*.zst"))
@@ -112,10 +108,7 @@ func TestALeanRunGoesOnBetweenSequences(t *testing.T) {
 		return p
 	}
 	begin := func(dir string) *Lab {
-		folder, err := run.Create(dir, []byte("seed = 7\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := created(t, dir)
 		w := newWorld()
 		l, err := newLab(c, w.task(), folder, partsOf(w), "cpu test, 2 threads", clock())
 		if err != nil {
@@ -151,11 +144,7 @@ func TestALeanRunGoesOnBetweenSequences(t *testing.T) {
 // With the real generator the journal is the same, and the files on disk are much smaller.
 func TestALeanCheckpointIsSmall(t *testing.T) {
 	racing.Skip(t)
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	c := realConfig()
 	c.Knobs.Samples, c.Buffer = 5000, 5000
 	begin := func(r record) *Lab {
@@ -172,10 +161,7 @@ func TestALeanCheckpointIsSmall(t *testing.T) {
 	at := knob.After(c.Knobs.RefitEvery + 1)
 	onDisk := func(lean bool) (dir string, data int64) {
 		dir = filepath.Join(t.TempDir(), fmt.Sprint("lean-", lean))
-		folder, err := run.Create(dir, []byte("seed = 7\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := created(t, dir)
 		l := begin(folder)
 		if lean {
 			leanRun(t, l, at)
@@ -236,10 +222,7 @@ func TestALeanCheckpointIsSmall(t *testing.T) {
 func TestARecipeThatMakesSomethingElse(t *testing.T) {
 	c := newWorld().config()
 	dir := filepath.Join(t.TempDir(), "run")
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	l := newWorld().lab(t, c, folder)
 	x := l.x
 	x.lab.Saving(Saving{Every: time.Hour, Lean: true})

@@ -367,10 +367,7 @@ func forkRecurrent(t *testing.T, copies int) {
 	c.Environment.Copies = copies
 	_, whole := play(t, learnsRecurrently(newWorld()), c)
 	parent := filepath.Join(top, "parent")
-	folder, err := run.Create(parent, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, parent)
 	w := learnsRecurrently(newWorld())
 	l, rounds := w.lab(t, c, folder), 0
 	w.on("learn behind 9", func() {

@@ -31,10 +31,7 @@ func TestTwoRunsThatHadOneName(t *testing.T) {
 		for _, cut := range []bool{false, true} {
 			dir := filepath.Join(t.TempDir(), "run")
 			old := dir + "-old"
-			folder, err := run.Create(dir, []byte("seed = 7\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			folder := created(t, dir)
 			w := newWorld()
 			l := w.lab(t, c, folder)
 			renamed := 0 // the step
@@ -89,10 +86,7 @@ func TestARunWhoseFolderIsRemovedEnds(t *testing.T) {
 	for _, fault := range []Fault{FaultPause, FaultFail} {
 		for _, place := range []string{"act", "fit to 6", "evaluate episodes 1"} {
 			dir := filepath.Join(t.TempDir(), "run")
-			folder, err := run.Create(dir, []byte("seed = 7\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			folder := created(t, dir)
 			w := newWorld()
 			l := w.lab(t, w.config(), folder)
 			l.OnFault(fault)
@@ -101,7 +95,7 @@ func TestARunWhoseFolderIsRemovedEnds(t *testing.T) {
 				l.Send(event.Checkpoint{By: "test"})
 			})
 			w.on("step", func() { l.x.checkpoints.settle() })
-			err = l.Run(context.Background())
+			err := l.Run(context.Background())
 			if !errors.Is(err, run.ErrGone) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, %s: %v", fault, place, err)
 			}

@@ -15,7 +15,6 @@ import (
 
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/experience"
 	"pgrlab/core/relevance"
@@ -99,11 +98,7 @@ func respawnsIn(b *replay.Batch) (seen, rows int) {
 // respawns, and the others.
 func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1, LeastShare: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := quick(t, 1)
 	m, _ := maze.Find("maze-sparse")
 	mazes := mazeTask(t)
 	mazes.New = func(seed uint64) (task.Env, error) { return &respawning{Env: m.New(maze.Training, seed)}, nil }
@@ -148,11 +143,7 @@ func TestNotesOfARunThatIsResumedAndForked(t *testing.T) {
 				}
 			}}, nil
 		}
-		dev, err := cpu.New(cpu.Options{Threads: 1, LeastShare: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := quick(t, 1)
 		c = inEnvSteps(c)
 		p, err := newParts(&c, mazes, dev)
 		if err != nil {
@@ -171,10 +162,7 @@ func TestNotesOfARunThatIsResumedAndForked(t *testing.T) {
 			t.Fatal(err)
 		}
 		parent, fork := filepath.Join(top, "parent"), filepath.Join(top, "fork")
-		folder, err := run.Create(parent, []byte("seed = 7\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := created(t, parent)
 		l := begin(folder)
 		at = func(t int) {
 			if t == 19 {

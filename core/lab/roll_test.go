@@ -192,10 +192,7 @@ func TestARollGoesOnFromEveryBorder(t *testing.T) {
 func rollOnDisk(t *testing.T, c config.Config, dev device.Device, at knob.Position, saving Saving) (l *Lab, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "run")
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	l = rollingLab(t, c, dev, folder)
 	l.Saving(saving)
 	stopAt(l, at)

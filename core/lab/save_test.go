@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 )
@@ -35,11 +34,7 @@ func TestARunGoesOnFromEveryBorder(t *testing.T) {
 // The same holds with the real parts and every relevance function. A part whose Save forgets
 // something fails here.
 func TestARunOfRealPartsGoesOnFromEveryBorder(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	c := realConfig()
 	chosen, err := knob.Find("relevance")
 	if err != nil {

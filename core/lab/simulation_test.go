@@ -145,10 +145,7 @@ func TestAFailedEvaluationIsLeftOut(t *testing.T) {
 // The checkpoint before a fault is kept and named, and the run can go back to it.
 func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := created(t, dir)
 	w := newWorld()
 	l := w.lab(t, w.config(), folder)
 	l.OnFault(FaultFail)
@@ -157,7 +154,7 @@ func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 	w.on("evaluation step", func() {
 		l.x.checkpoints.settle()
 	})
-	err = l.Run(context.Background())
+	err := l.Run(context.Background())
 	if err == nil || !strings.HasSuffix(err.Error(), "the simulation has trapped: pgrlab train --resume "+dir+" goes on with a new simulation; pgrlab train --resume "+dir+"@15/evaluate:0 goes back to before it") {
 		t.Errorf("%v", err)
 	}

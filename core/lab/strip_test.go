@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/task"
 )
@@ -103,11 +102,7 @@ func stripped(t *testing.T) (g event.Generated, now, next []event.Dose) {
 	c.Steps, c.StartSteps, c.Buffer, c.Generator.Chunk, c.Evaluation.AnalysedRows = 260, 40, 4096, 2048, 2048
 	c.Knobs.RefitEvery, c.Knobs.Samples, c.Knobs.GeneratorSteps, c.Knobs.SamplerSteps = 200, 2048, 150, 8
 	c.Knobs.Relevance, c.Knobs.Guidance = "reward", 1
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	w := newWorld()
 	of := w.task()
 	of.New = func(seed uint64) (task.Env, error) { return &sliding{worldEnv{w: w, seed: seed}}, nil }

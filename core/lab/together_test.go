@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/cputest"
 )
 
 // Several labs in one process, on one device and built at the same time, train as each does alone:
@@ -26,11 +27,7 @@ func TestLabsAtOnce(t *testing.T) {
 	for i := range labs {
 		_, alone[i] = realRun(t, config(i), 1)
 	}
-	dev, err := cpu.New(cpu.Options{Threads: 2, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 2, Family: "go"})
 	dir := t.TempDir()
 	var wait sync.WaitGroup
 	var failed [labs]error

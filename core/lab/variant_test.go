@@ -8,7 +8,6 @@ import (
 
 	"pgrlab/core/agent/sac"
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
@@ -180,11 +179,7 @@ func validSchedule(c config.Config) error {
 
 // A part whose Save forgets something fails here.
 func TestVariantsGoOnFromEveryBorder(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := testDevice(t)
 	for method := range variants {
 		c := variant(method)
 		c.Schedule, _ = turns(&c)

@@ -6,7 +6,6 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
@@ -40,10 +39,7 @@ func TestAnyNumberOfWorkersWritesTheSame(t *testing.T) {
 		learners[learner.Name], generators[run.config.Generator.Kind] = true, true
 		first := ""
 		for _, workers := range []int{1, 2, 3, 5, 8} {
-			dev, err := cpu.New(cpu.Options{Threads: workers, LeastShare: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			dev := quick(t, workers)
 			c := run.config
 			p, err := newParts(&c, run.task, dev)
 			if err != nil {
@@ -61,7 +57,6 @@ func TestAnyNumberOfWorkersWritesTheSame(t *testing.T) {
 			if err := l.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			dev.Close()
 			journal := folder.canonical(t)
 			if workers == 1 {
 				first = journal

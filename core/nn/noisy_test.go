@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 func TestNoisyLayersStartAsPublished(t *testing.T) {
@@ -37,11 +38,7 @@ func TestNoisyLayersStartAsPublished(t *testing.T) {
 // y and the gradients of Σ(y − t)²/2 agree with the definition, with every εw written out.
 func TestANoisyLayerByItsDefinition(t *testing.T) {
 	const n, rows, in, out = 2, 3, 4, 2
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	l := nn.NewNoisy("l", n, in, out, 0.5, rng.New(1, "noisy"))
 	x, target := op.NewTensor("x", rows, in), op.NewTensor("t", n, rows, out)
 	rng.New(2, "x").FillNormal(x.Data, 0, 0)

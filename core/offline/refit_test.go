@@ -17,6 +17,7 @@ import (
 	"pgrlab/core/offline"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -38,11 +39,7 @@ func offlineRunOf(t *testing.T, steps int) (s offline.Run, world task.Task) {
 // saved is a run of c that was made and saved.
 func saved(t *testing.T, c config.Config, world task.Task) offline.Run {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1, Family: "go"})
 	dir := t.TempDir() + "/run"
 	folder, err := run.Create(dir, nil)
 	if err != nil {
@@ -64,11 +61,7 @@ func refitOf(c config.Config) offline.RefitRequest {
 
 func refitted(t *testing.T, ctx context.Context, saved []offline.Run, task task.Task, r offline.RefitRequest) (all []*inspect.Refitted, err error) {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1, Family: "go"})
 	err = offline.Refit(ctx, saved, task, dev, r, func(f *inspect.Refitted) error { all = append(all, f); return nil })
 	return all, err
 }

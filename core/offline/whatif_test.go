@@ -20,6 +20,7 @@ import (
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/tiny"
 	"pgrlab/core/whatif"
 )
@@ -86,11 +87,7 @@ func smallWhatIf() whatif.Plan {
 // The analysis covers every relevance function, including those that the saved run has not learned.
 // It leaves the run unchanged and gives the same table twice.
 func TestWhatIfOfASavedRun(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1, Family: "go"})
 	saved, task := savedOf(t, tiny.Config(), dev)
 	before := contents(t, saved.Dir)
 	p := smallWhatIf()
@@ -144,7 +141,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	pieces := 0
-	_, _, err = offline.WhatIf(ctx, saved, task, dev, offline.WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error {
+	_, _, err := offline.WhatIf(ctx, saved, task, dev, offline.WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error {
 		if pieces++; pieces == 5 {
 			stop(why)
 		}
@@ -157,11 +154,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 
 // What a request leaves open is taken from the run, and runs without such an analysis are refused.
 func TestWhatIfOfOtherRuns(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1, Family: "go"})
 	asked := func(p whatif.Plan) offline.WhatIfRequest {
 		return offline.WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }}
 	}

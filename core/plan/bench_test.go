@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/window"
 )
 
@@ -18,11 +19,7 @@ import (
 // matrix products, of memory.
 func BenchmarkOperations(b *testing.B) {
 	for _, family := range kernel.Available() {
-		dev, err := cpu.New(cpu.Options{Threads: 1, Family: family})
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer dev.Close()
+		dev := cputest.New(b, cpu.Options{Threads: 1, Family: family})
 		for _, d := range dreamerSized() {
 			b.Run(family+"/"+d.name, func(b *testing.B) {
 				p, err := Build(d.name, dev, func(g *op.Graph) Spec {

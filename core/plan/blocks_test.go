@@ -6,15 +6,12 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 )
 
 // Any number of rows gives the numbers of its rows, and nothing beyond them.
 func TestBlocksOfRows(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	b, err := NewBlocks("twice", 4, dev, func(g *op.Graph) ([]*op.Node, Spec) {
 		x, y := g.Input("x", 4, 2), g.Input("y", 4, 1)
 		return []*op.Node{x, y}, Spec{Outputs: []*op.Node{g.Scale(x, 2), g.Scale(y, 3)}}

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/window"
 )
 
@@ -17,11 +18,7 @@ import (
 // that meets a number that is not finite does not blame them.
 func TestBytesBecomeNumbers(t *testing.T) {
 	for _, family := range kernel.Available() {
-		dev, err := cpu.New(cpu.Options{Threads: 1, Family: family})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := cputest.New(t, cpu.Options{Threads: 1, Family: family})
 		for _, size := range []int{1, 64, 513} {
 			const rows = 3
 			words, factor, tone := op.NewTensor("words", rows, op.Words(size)), op.NewTensor("factor", rows, size), window.NewTone(-0.5)

@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 )
 
 // Three steps with L2 are those of a loss with the term ½c‖w‖², with a clip and without, for gradients
@@ -17,11 +18,7 @@ func TestDecaysOfParameters(t *testing.T) {
 		for _, width := range []int{12, 380} {
 			for _, clip := range []float64{0, 0.05} {
 				after := func(threads int, l2 bool) []float32 {
-					dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer dev.Close()
+					dev := cputest.New(t, cpu.Options{Threads: threads, LeastShare: 1})
 					net := nn.NewMLP("net", []int{8, width, width, 2}, nn.TorchDefault, nn.Tanh, seed)
 					if members > 1 {
 						net = nn.NewEnsembleMLP("net", members, []int{8, width, width, 2}, nn.TorchDefault, nn.Tanh, seed)

@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/golden"
 )
 
@@ -50,11 +51,7 @@ func filled(name string, a golden.Array, shape ...int) *op.Tensor {
 func onEveryFamily(t *testing.T, run func(t *testing.T, dev *cpu.Device)) {
 	for _, family := range kernel.Available() {
 		t.Run(family, func(t *testing.T) {
-			dev, err := cpu.New(cpu.Options{Threads: 1, Family: family})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dev.Close()
+			dev := cputest.New(t, cpu.Options{Threads: 1, Family: family})
 			run(t, dev)
 		})
 	}

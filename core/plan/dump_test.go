@@ -7,16 +7,13 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 )
 
 // A dump shows what was fused, how lanes divide each step, where barriers are, and
 // which results share memory.
 func TestDump(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	rate := op.NewTensor("rate", 1)
 	twins := nn.NewEnsembleMLP("q", 2, []int{3, 8, 8, 1}, nn.TorchDefault, nn.ReLU, seed)
 	x, y, last := random("x", 6, 3), random("y", 6, 1), op.NewTensor("last", 2, 6, 1)

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 )
 
 // A learning rate throws the weights out of float32's range. The run that detects this changes
@@ -16,11 +17,7 @@ import (
 func TestARunThatDivergesChangesNothing(t *testing.T) {
 	var said []string
 	for _, threads := range []int{1, 2} {
-		dev, err := cpu.New(cpu.Options{Threads: threads})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := cputest.New(t, cpu.Options{Threads: threads})
 		d := wide()
 		rate, average, share := op.NewTensor("rate", 1), op.NewTensor("average", 40, 96), op.NewTensor("share", 1)
 		rate.Data[0], share.Data[0] = 1e30, 0.5

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/testing/allocs"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/optest"
 )
 
@@ -57,16 +58,8 @@ func trunks() (all []example) {
 // themselves when other workers compute them; they allocate nothing.
 func TestFusedLayersAgreeWithTheTapeMachine(t *testing.T) {
 	for _, family := range kernel.Available() {
-		one, err := cpu.New(cpu.Options{Threads: 1, Family: family})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer one.Close()
-		two, err := cpu.New(cpu.Options{Threads: 2, Family: family})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer two.Close()
+		one := cputest.New(t, cpu.Options{Threads: 1, Family: family})
+		two := cputest.New(t, cpu.Options{Threads: 2, Family: family})
 		for _, d := range trunks() {
 			t.Run(family+"/"+d.name, func(t *testing.T) {
 				agree(t, d, two)

@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 // parted is a network that is fitted to rows in three programs.
@@ -20,11 +21,7 @@ type parted struct {
 
 func newParted(t *testing.T, rows int) *parted {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := cputest.New(t, cpu.Options{Threads: 2})
 	p := &parted{net: nn.NewMLP("net", []int{5, 16, 3}, nn.XavierUniform, nn.ReLU, rng.New(3, "parted")), dev: dev}
 	rate := op.NewTensor("rate", 1)
 	rate.Data[0] = 0.01

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 )
 
 // joining is a device that joins from a number of columns on, and notes the instructions that it
@@ -30,11 +31,7 @@ func (j joining) Compile(p *device.Program) (device.Executable, error) {
 // A device says from how many columns layers read two operands where they are, and gets no copy of
 // such operands; the numbers are the same, but for the order of sums.
 func TestADeviceSaysFromWhereLayersJoin(t *testing.T) {
-	on, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer on.Close()
+	on := cputest.New(t, cpu.Options{Threads: 1})
 	x, a, layer := random("x", 33, 17), random("a", 33, 6), nn.NewLinear("q", 23, 9, nn.TorchDefault, seed)
 	var gradients [][]float32
 	for _, c := range []struct {

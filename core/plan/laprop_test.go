@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/golden"
 )
 
@@ -114,11 +115,7 @@ func followLaProp(t *testing.T, r recordedOptimiser, dev device.Device) {
 func TestLaPropOnManyWorkers(t *testing.T) {
 	var want []uint32
 	for _, threads := range []int{1, 2, 5} {
-		dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := cputest.New(t, cpu.Options{Threads: threads, LeastShare: 1})
 		stream := rng.New(7, "laprop")
 		net := nn.NewMLP("net", []int{40, 520, 300, 3}, nn.XavierUniform, nn.SiLU, stream)
 		rate := op.NewTensor("rate", 1)

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/optest"
 )
 
@@ -16,11 +17,7 @@ import (
 func TestOperationsAgreeWithTheReference(t *testing.T) {
 	shapes := append(slices.Clone(optest.Corners), optest.Shape{B: 33, C: 40}, optest.Shape{N: 2, B: 19, C: 17})
 	for _, family := range kernel.Available() {
-		dev, err := cpu.New(cpu.Options{Threads: 1, Family: family})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := cputest.New(t, cpu.Options{Threads: 1, Family: family})
 		for _, c := range optest.All() {
 			t.Run(family+"/"+c.Name, func(t *testing.T) {
 				for _, s := range append(slices.Clone(shapes), optest.Random(uint64(len(c.Name)), 2, 40, 70)...) {

@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/optest"
 )
 
@@ -17,11 +18,7 @@ func TestPartsDoNotChangeBits(t *testing.T) {
 	for _, family := range kernel.Available() {
 		var devices []*cpu.Device
 		for _, threads := range []int{1, 5, 6} {
-			dev, err := cpu.New(cpu.Options{Threads: threads, Family: family, LeastShare: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dev.Close()
+			dev := cputest.New(t, cpu.Options{Threads: threads, Family: family, LeastShare: 1})
 			devices = append(devices, dev)
 		}
 		for _, c := range optest.All() {

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 
 	"gorgonia.org/gorgonia"
 )
@@ -18,11 +19,7 @@ import (
 // ten operations.
 func TestProgramsAgreeWithTheTapeMachine(t *testing.T) {
 	for _, family := range kernel.Available() {
-		dev, err := cpu.New(cpu.Options{Threads: 2, Family: family})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := cputest.New(t, cpu.Options{Threads: 2, Family: family})
 		for _, d := range examples() {
 			t.Run(family+"/"+d.name, func(t *testing.T) { agree(t, d, dev) })
 		}
@@ -122,11 +119,7 @@ func near(t *testing.T, what string, got []float32, want []float64, tolerance fl
 // lanes into parts, however little there is to do.
 func TestWorkersDoNotChangeBits(t *testing.T) {
 	weights := func(threads int) (all [][]float32) {
-		dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := cputest.New(t, cpu.Options{Threads: threads, LeastShare: 1})
 		for _, d := range []example{twin(), curiosity(), denoiser(), wide(), large(), actor(), pixels()} {
 			rate := op.NewTensor("rate", 1)
 			rate.Data[0] = 3e-3
@@ -156,12 +149,7 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 
 func machine(t testing.TB) *cpu.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
+	return cputest.New(t, cpu.Options{})
 }
 
 // Adam and AdamW with a clip are compared with their formulas in float64 (in PyTorch's order).

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/cputest"
 
 	"gorgonia.org/gorgonia"
 )
@@ -52,11 +53,7 @@ func (w whole) draw(t *testing.T, o *oracle, update, updates int) (loss float64)
 // magnitude.
 func TestUpdatesAgreeWithTheTapeMachine(t *testing.T) {
 	for _, family := range kernel.Available() {
-		dev, err := cpu.New(cpu.Options{Threads: 2, Family: family})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := cputest.New(t, cpu.Options{Threads: 2, Family: family})
 		for _, w := range []whole{critics(64, 48), actors(64, 48), denoising(64, 32, 2), inverse(48, 16)} {
 			updates := 100
 			if family == "go" && os.Getenv("PGRLAB_SOAK") == "" {

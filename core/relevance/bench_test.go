@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/experience"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/cputest"
 )
 
 // BenchmarkICM times updates and scores on cheetah-run's 17 observations and 6 actions, at the
@@ -138,11 +139,7 @@ func benchmarkFrameICM(b *testing.B, side int) {
 // and an update, at the widths that presets use, on one thread.
 func BenchmarkECO(b *testing.B) {
 	shape := replay.Shape{Obs: 160, Act: 9}
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(b, cpu.Options{Threads: 1})
 	c := DefaultECO()
 	c.History = 16 * 1000
 	m, err := NewECO(c, shape, Frames{}, 16, newLog(c, 160, Frames{}, 16), dev, 1)
@@ -178,11 +175,7 @@ func BenchmarkECO(b *testing.B) {
 // BenchmarkECOOfFrames times an update on the frames that a scale's copies see, and the embedding
 // of an env step's frames, on one thread.
 func BenchmarkECOOfFrames(b *testing.B) {
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(b, cpu.Options{Threads: 1})
 	resnet := DefaultECO()
 	resnet.Embedding, resnet.Features, resnet.Comparator, resnet.Batch = EmbeddingResNet, 512, []int{512, 512, 512, 512}, 64
 	for _, of := range []struct {

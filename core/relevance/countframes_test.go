@@ -9,15 +9,12 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/cputest"
 )
 
 func newFrameCount(t testing.TB, c CountConfig, side, threads int) *FrameCount {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := cputest.New(t, cpu.Options{Threads: threads})
 	m, err := NewFrameCount(c, little, Frames{Side: side, Stack: 3}, dev)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/golden"
 	"pgrlab/core/testing/gradcheck"
 )
@@ -58,11 +59,7 @@ func TestResnetAgreesWithPyTorch(t *testing.T) {
 	golden.Read(t, "testdata/ecoresnet.json", &said)
 	c, f := smallResnet(), Frames{Side: 36, Stack: 1}
 	c.LR = 1e-30 // weights stay, statistics move
-	dev, err := cpu.New(cpu.Options{Threads: 2, LeastShare: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 2, LeastShare: 1})
 	m, err := NewECO(c, three, f, c.Batch, newLog(c, 3, f, c.Batch), dev, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -162,11 +159,7 @@ func TestResnetOfFrames(t *testing.T) {
 // One worker and two learn the same.
 func TestResnetOnTwoWorkers(t *testing.T) {
 	saved := func(threads int) []byte {
-		dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
+		dev := cputest.New(t, cpu.Options{Threads: threads, LeastShare: 1})
 		c, f := smallResnet(), Frames{Side: 9, Stack: 1}
 		c.Batch = 8
 		m, err := NewECO(c, three, f, 2, newLog(c, 3, f, 2), dev, 5)

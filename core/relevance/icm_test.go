@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/gradcheck"
 )
 
@@ -69,12 +70,7 @@ func newDevice(t testing.TB) device.Device {
 	if _, ok := t.(*testing.B); ok {
 		threads = 0
 	}
-	dev, err := cpu.New(cpu.Options{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
+	return cputest.New(t, cpu.Options{Threads: threads})
 }
 
 // three is the shape of most tests: three observations and two actions.

@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/golden"
 )
 
@@ -29,11 +30,7 @@ func smallFrameICM() ICMConfig {
 
 func newFrameICM(t testing.TB, c ICMConfig, f Frames, o cpu.Options) *FrameICM {
 	t.Helper()
-	dev, err := cpu.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := cputest.New(t, o)
 	m, err := NewFrameICM(c, choosing, f, dev, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/core/testing/allocs"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/golden"
 )
 
@@ -26,11 +27,7 @@ func smallFrameRND() RNDConfig {
 
 func newFrameRND(t testing.TB, c RNDConfig, side int, o cpu.Options) *FrameRND {
 	t.Helper()
-	dev, err := cpu.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := cputest.New(t, o)
 	m, err := NewFrameRND(c, little, Frames{Side: side, Stack: 3}, dev, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 // point is a task on a line: an action moves the point by a quarter of itself, and the reward falls
@@ -133,11 +134,7 @@ var learned = sync.OnceValues(func() (*replay.Ring, []byte) {
 // except the one with relevance "reward".
 func subject(t *testing.T) Subject {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := cputest.New(t, cpu.Options{Threads: 1, Family: "go"})
 	real, saved := learned()
 	return Subject{
 		Real: real, Gamma: pointConfig.Gamma, Rates: pointRates, UTD: 5,

@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/dynamics"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/envs"
 	"pgrlab/envs/mujoco"
 )
@@ -26,11 +27,7 @@ func TestAnEnsembleKnowsTheDynamics(t *testing.T) {
 	if _, err := mujoco.Find(); err != nil {
 		t.Skip("no physics: ", err)
 	}
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	c := dynamics.Config{Members: 3, Elites: 2, Width: 64, Layers: 2, Batch: 64, Patience: 5, Scaled: true}
 	if !soaking() {
 		j := judged(t, dev, c, "cheetah-run", targetDelta, 4_000, 500, dynamics.Fit{Steps: 1_500, Rate: 4e-3, Refit: 1})

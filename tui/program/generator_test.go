@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/envs"
 	"pgrlab/envs/mujoco"
 	"pgrlab/presets"
@@ -85,11 +86,7 @@ func knowsTheDynamics(t *testing.T, method, scale string, real int, times float6
 	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
 	ring := randomTransitions(t, env, shape, real)
 
-	dev, err := cpu.New(cpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{})
 	g, err := newGenerator(c, shape, task, dev)
 	if err != nil {
 		t.Fatal(err)

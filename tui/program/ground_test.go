@@ -11,6 +11,7 @@ import (
 	reading "pgrlab/core/ground"
 	"pgrlab/core/lab"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/presets"
 	"pgrlab/tui/format"
 )
@@ -46,11 +47,7 @@ func probed(t *testing.T, steps int, asks []ask) (found []event.Grounded) {
 		t.Fatal(err)
 	}
 	c.Seed, c.Device, c.Steps = 1, "cpu", steps
-	dev, err := cpu.New(cpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{})
 	all := tasks()
 	on := all[slices.IndexFunc(all, func(of task.Task) bool { return of.Name == c.Task })]
 	l, err := lab.New(context.Background(), c, on, dev, nil)

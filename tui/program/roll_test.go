@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/presets"
 )
 
@@ -76,11 +77,7 @@ type steeredRun struct {
 // steered begins a run of c and returns it, paused, after its first generation.
 func steered(t *testing.T, c config.Config) *steeredRun {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
+	dev := cputest.New(t, cpu.Options{})
 	all := tasks()
 	l, err := lab.New(context.Background(), c, all[slices.IndexFunc(all, func(of task.Task) bool { return of.Name == c.Task })], dev, nil)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/presets"
 )
 
@@ -27,11 +28,7 @@ func TestStripOnCheetah(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Seed, c.Device, c.Steps = 1, "cpu", 7_000
-	dev, err := cpu.New(cpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{})
 	all := tasks()
 	on := all[slices.IndexFunc(all, func(of task.Task) bool { return of.Name == c.Task })]
 	l, err := lab.New(context.Background(), c, on, dev, nil)

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 // filledLog returns a log of that many env steps of one copy, with an end of an episode after each length.
@@ -50,11 +51,7 @@ func filledLog(c Config, steps, length int) *experience.Log {
 // BenchmarkUpdate makes updates of the configuration with about a million parameters, on cheetah-run's sizes.
 func BenchmarkUpdate(b *testing.B) {
 	c := Config{Settings: DefaultSettings, Shape: replay.Shape{Obs: 17, Act: 6}, Copies: 1}
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(b, cpu.Options{Threads: 1})
 	x, err := New(c, filledLog(c, 3000, 1000), dev, 1)
 	if err != nil {
 		b.Fatal(err)

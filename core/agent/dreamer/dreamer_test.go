@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/experience"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/cputest"
 )
 
 // small is a configuration whose batch has several parts.
@@ -34,21 +34,11 @@ func bothObserved(t *testing.T, test func(t *testing.T, c Config)) {
 	}
 }
 
-// newDevice returns a device that gives work to all of its workers, however little: small agents would run on the
-// first one alone.
-func newDevice(t testing.TB, threads int) device.Device {
-	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
-}
-
+// newAgent returns an agent whose device gives work to all of its workers, however little: small agents would
+// run on the first one alone.
 func newAgent(t testing.TB, c Config, log *experience.Log, threads int) *Agent {
 	t.Helper()
-	x, err := New(c, log, newDevice(t, threads), 1)
+	x, err := New(c, log, cputest.New(t, cpu.Options{Threads: threads, LeastShare: 1}), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/golden"
 )
 
@@ -128,10 +129,7 @@ func load(t *testing.T) (*Agent, *recorded) {
 	for _, n := range z.Obs {
 		obs += n
 	}
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	x, err := New(Config{Settings: s, Shape: replay.Shape{Obs: obs, Act: z.Action}, Copies: 1}, nil, dev, 1)
 	if err != nil {
 		t.Fatal(err)

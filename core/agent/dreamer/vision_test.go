@@ -8,9 +8,11 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 // TestVisionGradients compares the gradient of the loss of decoded frames with finite differences, for a number of
@@ -24,7 +26,7 @@ func TestVisionGradients(t *testing.T) {
 	s.FillUniform(stoch.Data, 1, 0)
 	params := append(append(n.vision.eyes(), n.vision.brushes()...), deter, stoch)
 	var frames *op.Node
-	p, err := plan.Build("vision", newDevice(t, 1), func(g *op.Graph) plan.Spec {
+	p, err := plan.Build("vision", cputest.New(t, cpu.Options{Threads: 1}), func(g *op.Graph) plan.Spec {
 		frames = n.input(g, rows)
 		tokens := n.encode(g, frames)
 		loss := g.Add(g.SquaredError(n.decode(g, g.Bind(deter), g.Bind(stoch)), n.seenAs(g, frames), 10), g.Sum(g.Square(tokens), 100))

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 // small configures an agent that learns in milliseconds.
@@ -88,12 +89,7 @@ func (f *film) stacks(c Config, n int) [][][]byte {
 
 func newDevice(t testing.TB, threads int) *cpu.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
+	return cputest.New(t, cpu.Options{Threads: threads})
 }
 
 func newAgent(t testing.TB, c Config, dev device.Device) *Agent {

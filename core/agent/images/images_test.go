@@ -6,17 +6,14 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/window"
 )
 
 // On a device that cannot make images the host does, as frames are set; core/device/cuda tests the
 // others.
 func TestTheHostMakesImages(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
+	dev := cputest.New(t, cpu.Options{Threads: 1})
 	of := window.Frames{Height: 3, Width: 3, Channels: 1, Pad: 1}
 	store := NewStore(dev, of.Size())
 	if err := store.Follow(struct{}{}); err != nil || store.Held() {

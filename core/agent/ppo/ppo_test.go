@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 // small configures an agent that learns in milliseconds.
@@ -38,12 +39,7 @@ func bothObserved(t *testing.T, test func(t *testing.T, c Config)) {
 // first one alone.
 func newDevice(t testing.TB, threads int) *cpu.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
+	return cputest.New(t, cpu.Options{Threads: threads, LeastShare: 1})
 }
 
 func newAgent(t testing.TB, c Config, dev device.Device) *Agent {

@@ -10,16 +10,12 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 )
 
 func newDevice(t testing.TB, threads int) *cpu.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
+	return cputest.New(t, cpu.Options{Threads: threads})
 }
 
 func newAgent(t testing.TB, c Config, seed uint64) *Agent {

@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/emulator"
 )
 
@@ -60,12 +61,7 @@ func deviceOf(t testing.TB, open func() (driver.Context, error), o Options) *Dev
 
 func onCPU(t testing.TB) device.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
+	return cputest.New(t, cpu.Options{Threads: 1})
 }
 
 func tensor(name string, shape ...int) *op.Tensor {

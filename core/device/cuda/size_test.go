@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/emulator"
 	"pgrlab/core/testing/ptx"
 )
@@ -57,12 +58,7 @@ func eachPrecision(t *testing.T, do func(t *testing.T, dev *Device, tiles []kern
 // quick is the fastest CPU device that this machine has.
 func quick(t *testing.T) device.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
+	return cputest.New(t, cpu.Options{})
 }
 
 // Every tile of every layout in every precision agrees with the CPU, on numbers that the precision

@@ -18,6 +18,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/cputest"
 )
 
 // The sizes of Task.
@@ -90,12 +91,7 @@ func sighted(c config.Config) config.Config {
 // ends.
 func Device(t testing.TB) device.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
+	return cputest.New(t, cpu.Options{Threads: 1})
 }
 
 // Task returns a task whose observations depend on everything that was done before.

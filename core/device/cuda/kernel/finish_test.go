@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/testing/cputest"
 )
 
 // tensorsOf makes a program that consists only of host memory, with buffers of these lengths.
@@ -149,11 +150,7 @@ func ending(scale float32, adam device.Adam) *device.Program {
 // last place of a tensor's largest number: they differ where an instruction set adds with one
 // rounding or with two.
 func TestTheEndAgreesWithTheCPU(t *testing.T) {
-	host, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer host.Close()
+	host := cputest.New(t, cpu.Options{Threads: 1})
 	for _, c := range []struct {
 		name string
 		adam device.Adam

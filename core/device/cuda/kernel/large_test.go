@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/testing/cputest"
 )
 
 // sizes are those of a buffer: members, rows, columns.
@@ -96,11 +97,7 @@ func large() []operation {
 // Operations on large operands agree with the CPU. The tolerance is the rounding of a tensor's
 // largest number in float32 over a few operations; sums are in float64 on both sides.
 func TestLargeOperandsAgreeWithTheCPU(t *testing.T) {
-	host, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer host.Close()
+	host := cputest.New(t, cpu.Options{Threads: 1})
 	card := newCard(t, Target{SM: 80})
 	for _, o := range large() {
 		a := o.of().Program
