@@ -17,7 +17,6 @@ import (
 	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
 	"pgrlab/core/task"
-	_ "pgrlab/core/testing/foresight"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -45,9 +44,6 @@ func smallest(t *testing.T, s agent.Spec, observation string) (config.Config, ta
 		explored(&c)
 	default:
 		c.Agent.Learner, c.Environment.Observation = s.Name, observation
-		if observation == task.ObservationPixels {
-			c.Pixels = agent.Pixels{Side: 36, Stack: 3, Pad: 1, Channels: 3, Strides: []int{4, 2}, Feature: 4}
-		}
 		if s.Observes { // it may learn only where an episode ends
 			c.Steps, c.Evaluation.Every = tiny.Episode+6, 33
 		}
