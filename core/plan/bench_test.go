@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/op"
 	"pgrlab/core/testing/cputest"
+	"pgrlab/core/testing/optest"
 	"pgrlab/core/window"
 )
 
@@ -21,16 +22,16 @@ func BenchmarkOperations(b *testing.B) {
 	for _, family := range kernel.Available() {
 		dev := cputest.New(b, cpu.Options{Threads: 1, Family: family})
 		for _, d := range dreamerSized() {
-			b.Run(family+"/"+d.name, func(b *testing.B) {
-				p, err := Build(d.name, dev, func(g *op.Graph) Spec {
-					_, outputs := d.build(g)
+			b.Run(family+"/"+d.Name, func(b *testing.B) {
+				p, err := Build(d.Name, dev, func(g *op.Graph) Spec {
+					_, outputs := d.Build(g)
 					switch out := outputs[0]; {
-					case len(d.wrt) == 0:
+					case len(d.Wrt) == 0:
 						return Spec{Outputs: outputs}
 					case out.Shape().IsScalar():
-						return Spec{Loss: out, Gradients: d.wrt}
+						return Spec{Loss: out, Gradients: d.Wrt}
 					default:
-						return Spec{Loss: g.Sum(g.Mul(out, g.Input("slope", out.Shape()...)), 1), Gradients: d.wrt, Outputs: outputs}
+						return Spec{Loss: g.Sum(g.Mul(out, g.Input("slope", out.Shape()...)), 1), Gradients: d.Wrt, Outputs: outputs}
 					}
 				})
 				if err != nil {
@@ -86,9 +87,9 @@ func rates(b *testing.B, p *Program) {
 }
 
 // dreamerSized are single operations.
-func dreamerSized() (all []example) {
+func dreamerSized() (all []optest.Example) {
 	of := func(name string, wrt []*op.Tensor, build func(g *op.Graph) *op.Node) {
-		all = append(all, example{name: name, wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) { return nil, []*op.Node{build(g)} }})
+		all = append(all, optest.Example{Name: name, Wrt: wrt, Build: func(g *op.Graph) (*op.Node, []*op.Node) { return nil, []*op.Node{build(g)} }})
 	}
 	for _, cols := range []int{64, 512} {
 		x, gamma := random("x", 1024, cols), random("gamma", cols)
@@ -126,7 +127,7 @@ func dreamerSized() (all []example) {
 }
 
 // frameSized are the layers beside the frames of an encoder and a decoder of images, 16 frames of 64×64×3.
-func frameSized() []example {
+func frameSized() []optest.Example {
 	const frames, depth = 16, 32
 	over := window.Geometry{Height: 64, Width: 64, Channels: 3, Kernel: 5, Stride: 1, Pad: 2}
 	pool := window.Geometry{Height: 64, Width: 64, Channels: depth, Kernel: 2, Stride: 2}
@@ -143,8 +144,8 @@ func frameSized() []example {
 		t := g.FromBytes(g.Input("frames", frames, op.Words(over.Size())), over.Size(), 0)
 		return nil, []*op.Node{g.SquaredError(p, t, frames)}
 	}
-	return []example{
-		{name: "from frames", wrt: []*op.Tensor{w, b, gamma}, build: encode},
-		{name: "to frames", wrt: []*op.Tensor{h, v, c}, build: decode},
+	return []optest.Example{
+		{Name: "from frames", Wrt: []*op.Tensor{w, b, gamma}, Build: encode},
+		{Name: "to frames", Wrt: []*op.Tensor{h, v, c}, Build: decode},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/testing/cputest"
+	"pgrlab/core/testing/optest"
 )
 
 // Three steps with L2 are those of a loss with the term ½c‖w‖², with a clip and without, for gradients
@@ -68,7 +69,7 @@ func TestDecaysOfParameters(t *testing.T) {
 				for _, w := range after(1, false) {
 					want = append(want, float64(w))
 				}
-				near(t, "weights", one, want, 2e-5)
+				optest.Near(t, "weights", one, want, 2e-5)
 			}
 		}
 	}

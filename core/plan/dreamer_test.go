@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/golden"
+	"pgrlab/core/testing/optest"
 )
 
 // recordedParts are parts of DreamerV3 (danijar/dreamerv3 @e3f0224) as its own code computes them in
@@ -89,7 +90,7 @@ func TestTwoHotGolden(t *testing.T) {
 			for j, bin := range r.TargetBins[i] {
 				want[bin] += r.TargetWeights[i][j]
 			}
-			near(t, "target", p.Data(hot)[i*k:(i+1)*k], want, 1e-6)
+			optest.Near(t, "target", p.Data(hot)[i*k:(i+1)*k], want, 1e-6)
 			scale := 0.0 // one ulp of a far bin's probability is more than the prediction
 			for j, p := range softmax(r.Logits.Data[i*k : (i+1)*k]) {
 				scale += p * math.Abs(r.Bins.Data[j])
@@ -171,8 +172,8 @@ func TestGroupsGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.KL.Probs.Close(t, "probabilities", p.Data(of), 1e-6)
-		near(t, "sample", p.Data(drawn), r.StraightThrough.Sample.Data, 0)
-		near(t, "value of the sample", p.Data(through), r.StraightThrough.Sample.Data, 0)
+		optest.Near(t, "sample", p.Data(drawn), r.StraightThrough.Sample.Data, 0)
+		optest.Near(t, "value of the sample", p.Data(through), r.StraightThrough.Sample.Data, 0)
 		slope, err := p.Gradient(logits)
 		if err != nil {
 			t.Fatal(err)

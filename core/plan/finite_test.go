@@ -22,12 +22,12 @@ func TestARunThatDivergesChangesNothing(t *testing.T) {
 		rate, average, share := op.NewTensor("rate", 1), op.NewTensor("average", 40, 96), op.NewTensor("share", 1)
 		rate.Data[0], share.Data[0] = 1e30, 0.5
 		var s Spec
-		g, err := op.Build(d.name, func(g *op.Graph) { s.Loss, s.Outputs = d.build(g) })
+		g, err := op.Build(d.Name, func(g *op.Graph) { s.Loss, s.Outputs = d.Build(g) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Optimiser = NewAdam(d.wrt, DefaultAdam, rate)
-		s.Lerps = []Lerp{{Dst: average, Src: d.wrt[0], Rate: share}}
+		s.Optimiser = NewAdam(d.Wrt, DefaultAdam, rate)
+		s.Lerps = []Lerp{{Dst: average, Src: d.Wrt[0], Rate: share}}
 		p, err := Compile(g, s, dev)
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestARunThatDivergesChangesNothing(t *testing.T) {
 		if err := p.Run(0); err != nil {
 			t.Fatal(err)
 		}
-		all := append(append(append([]*op.Tensor{average}, d.wrt...), s.Optimiser.M...), s.Optimiser.V...)
+		all := append(append(append([]*op.Tensor{average}, d.Wrt...), s.Optimiser.M...), s.Optimiser.V...)
 		var before [][]float32
 		for _, x := range all {
 			before = append(before, slices.Clone(x.Data))

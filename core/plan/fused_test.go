@@ -16,11 +16,11 @@ import (
 
 // trunk is a residual network as a sampler calls it: only layers read its activations, and it adds
 // what they return.
-func trunk(name string, act nn.Activation, width int) example {
+func trunk(name string, act nn.Activation, width int) optest.Example {
 	in, out := nn.NewLinear("in", 9, width, nn.TorchDefault, seed), nn.NewLinear("out", width, 50, nn.TorchDefault, seed)
 	first, second := nn.NewLinear("1", width, width, nn.TorchDefault, seed), nn.NewLinear("2", width, width, nn.TorchDefault, seed)
 	x := random("x", 131, 9)
-	return example{name: name, build: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return optest.Example{Name: name, Build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		h := in.Apply(g, g.Bind(x))
 		h = g.Add(h, first.Apply(g, act(g, h)))
 		h = g.Add(second.Apply(g, act(g, h)), h)
@@ -29,13 +29,13 @@ func trunk(name string, act nn.Activation, width int) example {
 }
 
 // learned is trunk with a loss, with two heads on one activation and one on none.
-func learned(name string, act nn.Activation, width int) example {
+func learned(name string, act nn.Activation, width int) optest.Example {
 	d := trunk(name, act, width)
 	in, block := nn.NewLinear("in", 9, width, nn.TorchDefault, seed), nn.NewLinear("1", width, width, nn.TorchDefault, seed)
 	a, b := nn.NewLinear("a", width, 51, nn.TorchDefault, seed), nn.NewLinear("b", width, 51, nn.TorchDefault, seed)
 	x, y := random("x", 131, 9), random("y", 131, 51)
-	d.wrt = slices.Concat(in.Params(), block.Params(), a.Params())
-	d.build = func(g *op.Graph) (*op.Node, []*op.Node) {
+	d.Wrt = slices.Concat(in.Params(), block.Params(), a.Params())
+	d.Build = func(g *op.Graph) (*op.Node, []*op.Node) {
 		h := in.Apply(g, g.Bind(x))
 		h = g.Add(h, block.Apply(g, act(g, h)))
 		r := act(g, g.StopGradient(h))
@@ -45,7 +45,7 @@ func learned(name string, act nn.Activation, width int) example {
 	return d
 }
 
-func trunks() (all []example) {
+func trunks() (all []optest.Example) {
 	for name, act := range map[string]nn.Activation{
 		"relu": nn.ReLU, "mish": nn.Mish, "silu": (*op.Graph).SiLU, "elu": (*op.Graph).ELU, "tanh": nn.Tanh,
 	} {
@@ -61,7 +61,7 @@ func TestFusedLayersAgreeWithTheTapeMachine(t *testing.T) {
 		one := cputest.New(t, cpu.Options{Threads: 1, Family: family})
 		two := cputest.New(t, cpu.Options{Threads: 2, Family: family})
 		for _, d := range trunks() {
-			t.Run(family+"/"+d.name, func(t *testing.T) {
+			t.Run(family+"/"+d.Name, func(t *testing.T) {
 				agree(t, d, two)
 				var outputs [][]float32
 				for _, dev := range []*cpu.Device{one, two} {

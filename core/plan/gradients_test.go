@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
 	"pgrlab/core/testing/cputest"
+	"pgrlab/core/testing/optest"
 )
 
 // parted is a network that is fitted to rows in three programs.
@@ -71,7 +72,7 @@ func TestGradientsOfPartsAddUp(t *testing.T) {
 			}
 		}
 		for i, w := range whole.net.Params() {
-			near(t, "weights of "+w.Name, parts.net.Params()[i].Data, doubles(w.Data), 1e-5)
+			optest.Near(t, "weights of "+w.Name, parts.net.Params()[i].Data, doubles(w.Data), 1e-5)
 			gradient, err := at.Gradient(w)
 			if err != nil {
 				t.Fatal(err)
@@ -80,7 +81,7 @@ func TestGradientsOfPartsAddUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, "gradient of "+w.Name, got, doubles(gradient), 1e-5)
+			optest.Near(t, "gradient of "+w.Name, got, doubles(gradient), 1e-5)
 		}
 	}
 	if parts.adam.T != 3 {
@@ -136,7 +137,7 @@ func TestAStepAlongCollectedGradients(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, w := range whole.net.Params() {
-			near(t, "weights of "+w.Name, parts.net.Params()[i].Data, doubles(w.Data), 1e-5)
+			optest.Near(t, "weights of "+w.Name, parts.net.Params()[i].Data, doubles(w.Data), 1e-5)
 		}
 	}
 	if parts.adam.T != 3 {

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/testing/cputest"
+	"pgrlab/core/testing/optest"
 )
 
 // joining is a device that joins from a number of columns on, and notes the instructions that it
@@ -65,6 +66,6 @@ func TestADeviceSaysFromWhereLayersJoin(t *testing.T) {
 		want[i] = float64(v)
 	}
 	for _, got := range gradients[1:] {
-		near(t, "gradient of the weights", got, want, 1e-5)
+		optest.Near(t, "gradient of the weights", got, want, 1e-5)
 	}
 }

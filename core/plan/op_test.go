@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -22,7 +21,7 @@ func TestOperationsAgreeWithTheReference(t *testing.T) {
 			t.Run(family+"/"+c.Name, func(t *testing.T) {
 				for _, s := range append(slices.Clone(shapes), optest.Random(uint64(len(c.Name)), 2, 40, 70)...) {
 					if c.Fits(s) && !t.Failed() {
-						agree(t, instance(c.At(s)), dev)
+						agree(t, c.At(s).Example(t), dev)
 					}
 				}
 			})
@@ -30,49 +29,13 @@ func TestOperationsAgreeWithTheReference(t *testing.T) {
 	}
 }
 
-// instance is an example of one operation.
-func instance(c *optest.Instance) example {
-	d := example{name: c.Case.Name + " " + c.Shape.String(), tolerance: c.Tolerance, build: func(g *op.Graph) (*op.Node, []*op.Node) {
-		loss, out := c.Build(g)
-		return loss, []*op.Node{out}
-	}}
-	// It is built once to learn which tensors receive a gradient.
-	if _, err := op.Build(d.name, func(g *op.Graph) { c.Build(g) }); err == nil {
-		d.wrt = c.Wrt
-	}
-	return d
-}
-
-// A batch without rows is legal where a case says so: the result is empty, and the gradients of
-// parameters are zero.
+// A batch without rows is legal where a case says so.
 func TestOperationsOnNoRows(t *testing.T) {
 	dev := machine(t)
-	for _, c := range optest.All() {
-		for _, s := range []optest.Shape{{N: 0, B: 0, C: 3}, {N: 2, B: 0, C: 3}} {
-			if !c.Fits(s) {
-				continue
-			}
-			t.Run(c.Name+" "+s.String(), func(t *testing.T) {
-				d := instance(c.At(s))
-				p, _ := compile(t, d, dev, nil)
-				if err := p.Run(0); err != nil {
-					t.Fatal(err)
-				}
-				for _, w := range d.wrt {
-					g, err := p.Gradient(w)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if i := slices.IndexFunc(g, func(v float32) bool { return v != 0 }); i >= 0 {
-						t.Errorf("gradient of %s: element %d is %v, want 0", w.Name, i, g[i])
-					}
-				}
-				if len(d.wrt) > 0 && math.IsNaN(p.Loss()) {
-					t.Error("the loss of no rows is NaN")
-				}
-			})
-		}
-	}
+	optest.NoRows(t, func(t *testing.T, e optest.Example) optest.Program {
+		p, _ := compile(t, e, dev, nil)
+		return p
+	})
 }
 
 // A batch without rows is legal too where the weights are so large that lanes divide them, instead
@@ -80,23 +43,12 @@ func TestOperationsOnNoRows(t *testing.T) {
 func TestLargeWeightsOnNoRows(t *testing.T) {
 	const wide = 512
 	x, w, b := op.NewTensor("x", 0, wide), op.NewTensor("w", wide, wide), op.NewTensor("b", wide)
-	d := example{name: "large weights", wrt: []*op.Tensor{x, w, b}, build: func(g *op.Graph) (*op.Node, []*op.Node) {
+	d := optest.Example{Name: "large weights", Wrt: []*op.Tensor{x, w, b}, Build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		y := g.Linear(g.Bind(x), g.Bind(w), g.Bind(b))
 		return g.Sum(y, 1), []*op.Node{y}
 	}}
 	p, _ := compile(t, d, machine(t), nil)
-	if err := p.Run(0); err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range d.wrt {
-		g, err := p.Gradient(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i := slices.IndexFunc(g, func(v float32) bool { return v != 0 }); i >= 0 {
-			t.Errorf("gradient of %s: element %d is %v, want 0", x.Name, i, g[i])
-		}
-	}
+	d.NoGradients(t, p)
 }
 
 // Every kind of operation is in the table; a gradient counts by the operation that it belongs to.

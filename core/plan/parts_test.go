@@ -38,7 +38,7 @@ func sameBits(t *testing.T, c *optest.Instance, devices []*cpu.Device) {
 	t.Helper()
 	var want [][]uint32
 	for _, dev := range devices {
-		d := instance(c)
+		d := c.Example(t)
 		p, nodes := compile(t, d, dev, nil)
 		if err := p.Run(0); err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func sameBits(t *testing.T, c *optest.Instance, devices []*cpu.Device) {
 		for _, n := range nodes {
 			got = append(got, bitsOf(p.Data(n)))
 		}
-		for _, w := range d.wrt {
+		for _, w := range d.Wrt {
 			g, err := p.Gradient(w)
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +60,7 @@ func sameBits(t *testing.T, c *optest.Instance, devices []*cpu.Device) {
 		}
 		for i := range want {
 			if !slices.Equal(got[i], want[i]) {
-				t.Errorf("%s: result %d differs between one worker and %d", d.name, i, dev.Threads())
+				t.Errorf("%s: result %d differs between one worker and %d", d.Name, i, dev.Threads())
 			}
 		}
 	}

@@ -10,8 +10,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
 	"pgrlab/core/testing/cputest"
-
-	"gorgonia.org/gorgonia"
+	"pgrlab/core/testing/optest"
 )
 
 // Every program agrees with Gorgonia's TapeMachine, which runs the reference implementations in
@@ -21,98 +20,37 @@ func TestProgramsAgreeWithTheTapeMachine(t *testing.T) {
 	for _, family := range kernel.Available() {
 		dev := cputest.New(t, cpu.Options{Threads: 2, Family: family})
 		for _, d := range examples() {
-			t.Run(family+"/"+d.name, func(t *testing.T) { agree(t, d, dev) })
+			t.Run(family+"/"+d.Name, func(t *testing.T) { agree(t, d, dev) })
 		}
 	}
 }
 
-func agree(t *testing.T, d example, dev *cpu.Device) {
-	tolerance := max(d.tolerance, 1e-5)
-	loss, outputs, grads, g := reference(t, d)
-	vm := gorgonia.NewTapeMachine(g.Expr())
-	defer vm.Close()
-	if err := vm.RunAll(); err != nil {
-		t.Fatal(err)
-	}
+func agree(t *testing.T, d optest.Example, dev *cpu.Device) {
 	p, nodes := compile(t, d, dev, nil)
-	if err := p.Run(0); err != nil {
-		t.Fatal(err)
-	}
-	if loss != nil {
-		if want := loss.Value().Data().(float64); !(math.Abs(p.Loss()-want) <= 1e-5*(1+math.Abs(want))) {
-			t.Errorf("loss is %v, the TapeMachine says %v", p.Loss(), want)
-		}
-	}
-	for i, n := range nodes {
-		near(t, "output of "+d.name, p.Data(n), numbers[float64](outputs[i]), tolerance)
+	d.Agree(t, p, nodes)
+	for _, n := range nodes {
 		if n.Shape().IsScalar() {
 			continue // and therefore copied
 		}
-		if view := numbers[float32](n); &view[0] != &p.Data(n)[0] {
+		if view := optest.Numbers[float32](n); &view[0] != &p.Data(n)[0] {
 			t.Error("node.Value() is no view of the program's memory")
 		}
 	}
-	for i, w := range d.wrt {
-		got, err := p.Gradient(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "gradient of "+w.Name, got, grads[i].Value().Data().([]float64), tolerance)
-	}
 }
 
-// numbers returns the numbers of a node's value, a scalar or not.
-func numbers[T float32 | float64](n *op.Node) []T {
-	if x, scalar := n.Value().Data().(T); scalar {
-		return []T{x}
-	}
-	return n.Value().Data().([]T)
-}
-
-func reference(t *testing.T, d example) (loss *op.Node, outputs, grads []*op.Node, g *op.Graph) {
+func compile(t *testing.T, d optest.Example, dev *cpu.Device, optimiser *Adam) (*Program, []*op.Node) {
 	t.Helper()
-	g, err := op.Build64(d.name, func(g *op.Graph) { loss, outputs = d.build(g) })
+	var outputs []*op.Node
+	p, err := Build(d.Name, dev, func(g *op.Graph) Spec {
+		s := Spec{Gradients: d.Wrt, Optimiser: optimiser}
+		s.Loss, s.Outputs = d.Build(g)
+		outputs = s.Outputs
+		return s
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if loss != nil {
-		if grads, err = g.Grad(loss, d.wrt...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return loss, outputs, grads, g
-}
-
-func compile(t *testing.T, d example, dev *cpu.Device, optimiser *Adam) (*Program, []*op.Node) {
-	t.Helper()
-	var s Spec
-	g, err := op.Build(d.name, func(g *op.Graph) { s.Loss, s.Outputs = d.build(g) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Gradients, s.Optimiser = d.wrt, optimiser
-	p, err := Compile(g, s, dev)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p, s.Outputs
-}
-
-func near(t *testing.T, what string, got []float32, want []float64, tolerance float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s has %d elements, want %d", what, len(got), len(want))
-	}
-	scale := 1e-12
-	for _, v := range want {
-		scale = max(scale, math.Abs(v))
-	}
-	for i := range got {
-		if !(math.Abs(float64(got[i])-want[i]) <= tolerance*scale) {
-			t.Errorf("%s: element %d is %v, want %v (largest %v)", what, i, got[i], want[i], scale)
-			return
-		}
-	}
+	return p, outputs
 }
 
 // Two hundred updates by one worker and by more end in the same bits; more than two workers cut
@@ -120,18 +58,18 @@ func near(t *testing.T, what string, got []float32, want []float64, tolerance fl
 func TestWorkersDoNotChangeBits(t *testing.T) {
 	weights := func(threads int) (all [][]float32) {
 		dev := cputest.New(t, cpu.Options{Threads: threads, LeastShare: 1})
-		for _, d := range []example{twin(), curiosity(), denoiser(), wide(), large(), actor(), pixels()} {
+		for _, d := range []optest.Example{twin(), curiosity(), denoiser(), wide(), large(), actor(), pixels()} {
 			rate := op.NewTensor("rate", 1)
 			rate.Data[0] = 3e-3
 			c := DefaultAdam
 			c.ClipNorm = 0.5
-			p, _ := compile(t, d, dev, NewAdam(d.wrt, c, rate))
+			p, _ := compile(t, d, dev, NewAdam(d.Wrt, c, rate))
 			for i := range uint64(200) {
 				if err := p.Run(i); err != nil {
 					t.Fatal(err)
 				}
 			}
-			for _, w := range d.wrt {
+			for _, w := range d.Wrt {
 				all = append(all, slices.Clone(w.Data))
 			}
 		}
@@ -158,9 +96,9 @@ func TestAdamByHand(t *testing.T) {
 	rate := op.NewTensor("rate", 1)
 	rate.Data[0] = 1e-2
 	c := AdamConfig{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1, ClipNorm: 0.05}
-	p, _ := compile(t, d, machine(t), NewAdam(d.wrt, c, rate))
+	p, _ := compile(t, d, machine(t), NewAdam(d.Wrt, c, rate))
 	w, m, v := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
-	for _, x := range d.wrt {
+	for _, x := range d.Wrt {
 		for _, f := range x.Data {
 			w[x.Name] = append(w[x.Name], float64(f))
 		}
@@ -171,14 +109,14 @@ func TestAdamByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		squares := 0.0
-		for _, x := range d.wrt {
+		for _, x := range d.Wrt {
 			g, _ := p.Gradient(x)
 			for _, f := range g {
 				squares += float64(f) * float64(f)
 			}
 		}
 		clip := min(1, c.ClipNorm/(math.Sqrt(squares)+1e-6))
-		for _, x := range d.wrt {
+		for _, x := range d.Wrt {
 			g, _ := p.Gradient(x)
 			for i, f := range g {
 				gi := clip * float64(f)
@@ -229,7 +167,7 @@ func TestFillsAndAverages(t *testing.T) {
 			t.Errorf("the fill of occasion %d drew other numbers than its stream", occasion)
 		}
 		if occasion == 4 {
-			near(t, "average", average.Data, want, 1e-6)
+			optest.Near(t, "average", average.Data, want, 1e-6)
 		}
 	}
 }
@@ -238,9 +176,9 @@ func TestSteadyUpdatesDoNotAllocate(t *testing.T) {
 	dev := machine(t)
 	for _, d := range examples() {
 		var optimiser *Adam
-		if len(d.wrt) > 0 {
+		if len(d.Wrt) > 0 {
 			rate := op.NewTensor("rate", 1)
-			optimiser = NewAdam(d.wrt, AdamConfig{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, ClipNorm: 1}, rate)
+			optimiser = NewAdam(d.Wrt, AdamConfig{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, ClipNorm: 1}, rate)
 		}
 		p, _ := compile(t, d, dev, optimiser)
 		if n := testing.AllocsPerRun(20, func() {
@@ -248,7 +186,7 @@ func TestSteadyUpdatesDoNotAllocate(t *testing.T) {
 				t.Error(err)
 			}
 		}); n > 0 {
-			t.Errorf("%s allocates %v times an update", d.name, n)
+			t.Errorf("%s allocates %v times an update", d.Name, n)
 		}
 	}
 }

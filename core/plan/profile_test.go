@@ -11,7 +11,7 @@ import (
 func TestProfile(t *testing.T) {
 	d := twin()
 	rate := op.NewTensor("rate", 1)
-	optimiser := NewAdam(d.wrt, DefaultAdam, rate)
+	optimiser := NewAdam(d.Wrt, DefaultAdam, rate)
 	p, _ := compile(t, d, machine(t), optimiser)
 	text, err := p.Profile(0, 3)
 	if err != nil {
@@ -25,7 +25,7 @@ func TestProfile(t *testing.T) {
 	if optimiser.T != 3 {
 		t.Errorf("%d steps, want 3", optimiser.T)
 	}
-	d.wrt[0].Data[0] /= zero
+	d.Wrt[0].Data[0] /= zero
 	if _, err := p.Profile(0, 1); err == nil || !strings.Contains(err.Error(), "q.1.w[3,7,18] is") {
 		t.Errorf("error %v, want one that names the weights", err)
 	}

@@ -11,13 +11,14 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/testing/cputest"
+	"pgrlab/core/testing/optest"
 
 	"gorgonia.org/gorgonia"
 )
 
 // whole is a program that learns, at a size, with new data at each update.
 type whole struct {
-	example
+	optest.Example
 	// data is refilled before each update.
 	data []*op.Tensor
 	// still maps a parameter whose gradient is zero up to rounding to one whose gradient shows how
@@ -28,7 +29,7 @@ type whole struct {
 
 func (w whole) feed(update int) {
 	for _, t := range w.data {
-		seed.Sub(w.name).Sub(t.Name).FillNormal(t.Data, uint64(update), 0)
+		seed.Sub(w.Name).Sub(t.Name).FillNormal(t.Data, uint64(update), 0)
 	}
 }
 
@@ -59,7 +60,7 @@ func TestUpdatesAgreeWithTheTapeMachine(t *testing.T) {
 			if family == "go" && os.Getenv("PGRLAB_SOAK") == "" {
 				updates = 20
 			}
-			t.Run(family+"/"+w.name, func(t *testing.T) { follow(t, w, dev, updates) })
+			t.Run(family+"/"+w.Name, func(t *testing.T) { follow(t, w, dev, updates) })
 		}
 	}
 }
@@ -71,15 +72,15 @@ func TestFullSizeUpdatesAgreeWithTheTapeMachine(t *testing.T) {
 		programs = append(programs, actors(256, 256), denoising(1024, 256, 6), inverse(512, 256))
 	}
 	for _, w := range programs {
-		t.Run(w.name, func(t *testing.T) { follow(t, w, machine(t), 1) })
+		t.Run(w.Name, func(t *testing.T) { follow(t, w, machine(t), 1) })
 	}
 }
 
 func follow(t *testing.T, w whole, dev *cpu.Device, updates int) {
 	rate := op.NewTensor("rate", 1)
 	rate.Data[0] = w.rate
-	o := newOracle(t, w.example)
-	p, nodes := compile(t, w.example, dev, NewAdam(w.wrt, DefaultAdam, rate))
+	o := newOracle(t, w.Example)
+	p, nodes := compile(t, w.Example, dev, NewAdam(w.Wrt, DefaultAdam, rate))
 	for u := range updates {
 		loss := w.draw(t, o, u, updates)
 		if err := p.Run(uint64(u)); err != nil {
@@ -89,15 +90,15 @@ func follow(t *testing.T, w whole, dev *cpu.Device, updates int) {
 			t.Fatalf("update %d: loss is %v, the TapeMachine says %v", u, got, loss)
 		}
 		for i, n := range nodes {
-			near(t, fmt.Sprintf("update %d: output %d", u, i), p.Data(n), numbers[float64](o.outputs[i]), 1e-5)
+			optest.Near(t, fmt.Sprintf("update %d: output %d", u, i), p.Data(n), optest.Numbers[float64](o.outputs[i]), 1e-5)
 		}
 		largest := map[string]float64{}
-		for i, x := range w.wrt {
-			for _, v := range numbers[float64](o.grads[i]) {
+		for i, x := range w.Wrt {
+			for _, v := range optest.Numbers[float64](o.grads[i]) {
 				largest[x.Name] = max(largest[x.Name], math.Abs(v))
 			}
 		}
-		for i, x := range w.wrt {
+		for i, x := range w.Wrt {
 			got, err := p.Gradient(x)
 			if err != nil {
 				t.Fatal(err)
@@ -106,7 +107,7 @@ func follow(t *testing.T, w whole, dev *cpu.Device, updates int) {
 			if like, ok := w.still[x.Name]; ok {
 				tolerance *= max(1, largest[like]/(largest[x.Name]+1e-300))
 			}
-			near(t, fmt.Sprintf("update %d: gradient of %s", u, x.Name), got, numbers[float64](o.grads[i]), tolerance)
+			optest.Near(t, fmt.Sprintf("update %d: gradient of %s", u, x.Name), got, optest.Numbers[float64](o.grads[i]), tolerance)
 		}
 		if t.Failed() {
 			return
@@ -119,11 +120,11 @@ func follow(t *testing.T, w whole, dev *cpu.Device, updates int) {
 func TestFirstLossesFreeRunning(t *testing.T) {
 	dev := machine(t)
 	for _, w := range []whole{critics(64, 48), actors(64, 48), denoising(64, 32, 2), inverse(48, 16)} {
-		t.Run(w.name, func(t *testing.T) {
+		t.Run(w.Name, func(t *testing.T) {
 			rate := op.NewTensor("rate", 1)
 			rate.Data[0] = w.rate
-			o := newOracle(t, w.example)
-			p, _ := compile(t, w.example, dev, NewAdam(w.wrt, DefaultAdam, rate))
+			o := newOracle(t, w.Example)
+			p, _ := compile(t, w.Example, dev, NewAdam(w.Wrt, DefaultAdam, rate))
 			for u := range 10 {
 				w.feed(u)
 				o.copy(w.data...)
@@ -151,10 +152,10 @@ type oracle struct {
 	steps          int
 }
 
-func newOracle(t *testing.T, d example) *oracle {
+func newOracle(t *testing.T, d optest.Example) *oracle {
 	t.Helper()
-	o := &oracle{wrt: d.wrt, tensors: map[*op.Tensor][]float64{}}
-	o.loss, o.outputs, o.grads, o.g = reference(t, d)
+	o := &oracle{wrt: d.Wrt, tensors: map[*op.Tensor][]float64{}}
+	o.loss, o.outputs, o.grads, o.g = d.Reference(t)
 	for _, n := range o.g.Expr().AllNodes() {
 		if x := o.g.Tensor(n); x != nil {
 			o.tensors[x] = n.Value().Data().([]float64)
@@ -162,7 +163,7 @@ func newOracle(t *testing.T, d example) *oracle {
 	}
 	o.vm = gorgonia.NewTapeMachine(o.g.Expr())
 	t.Cleanup(func() { o.vm.Close() })
-	for _, x := range d.wrt {
+	for _, x := range d.Wrt {
 		o.m, o.v = append(o.m, make([]float64, len(x.Data))), append(o.v, make([]float64, len(x.Data)))
 	}
 	return o
@@ -200,7 +201,7 @@ func (o *oracle) corner(t *testing.T) float64 {
 		if k, ours := n.Op().(*op.Op); !ours || k.Kind != op.ReLU {
 			continue
 		}
-		z, largest := numbers[float64](op.Children(n)[0]), 0.0
+		z, largest := optest.Numbers[float64](op.Children(n)[0]), 0.0
 		for _, v := range z {
 			largest = max(largest, math.Abs(v))
 		}
@@ -218,7 +219,7 @@ func (o *oracle) step(rate float64) {
 	c1, c2 := 1-math.Pow(c.Beta1, float64(o.steps)), 1-math.Pow(c.Beta2, float64(o.steps))
 	for i, x := range o.wrt {
 		w, m, v := o.tensors[x], o.m[i], o.v[i]
-		for j, g := range numbers[float64](o.grads[i]) {
+		for j, g := range optest.Numbers[float64](o.grads[i]) {
 			m[j] = c.Beta1*m[j] + (1-c.Beta1)*g
 			v[j] = c.Beta2*v[j] + (1-c.Beta2)*g*g
 			w[j] -= rate / c1 * m[j] / (math.Sqrt(v[j])/math.Sqrt(c2) + c.Eps)
@@ -231,8 +232,8 @@ func (o *oracle) step(rate float64) {
 func critics(width, rows int) whole {
 	net := nn.NewEnsembleMLP("q", 2, []int{23, width, width, 1}, nn.XavierUniform, nn.ReLU, seed)
 	s, a, y := random("s", rows, 17), random("a", rows, 6), random("y", rows, 1)
-	return whole{rate: 3e-4, data: []*op.Tensor{s, a, y}, example: example{
-		name: fmt.Sprintf("twin critics of %d", width), wrt: net.Params(), build: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return whole{rate: 3e-4, data: []*op.Tensor{s, a, y}, Example: optest.Example{
+		Name: fmt.Sprintf("twin critics of %d", width), Wrt: net.Params(), Build: func(g *op.Graph) (*op.Node, []*op.Node) {
 			q := net.Apply(g, g.Concat(g.Bind(s), g.Bind(a)))
 			return g.SquaredError(q, g.Bind(y), float64(rows)), []*op.Node{q}
 		}}}
@@ -244,8 +245,8 @@ func actors(width, rows int) whole {
 	q := nn.NewEnsembleMLP("q", 2, []int{23, width, width, 1}, nn.XavierUniform, nn.ReLU, seed)
 	s, eps, alpha := random("s", rows, 17), random("eps", rows, 6), op.NewTensor("alpha", 1)
 	alpha.Data[0] = 0.1
-	return whole{rate: 3e-4, data: []*op.Tensor{s, eps}, example: example{
-		name: fmt.Sprintf("actor of %d", width), wrt: pi.Params(), build: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return whole{rate: 3e-4, data: []*op.Tensor{s, eps}, Example: optest.Example{
+		Name: fmt.Sprintf("actor of %d", width), Wrt: pi.Params(), Build: func(g *op.Graph) (*op.Node, []*op.Node) {
 			obs := g.Bind(s)
 			sample := g.TanhGaussian(pi.Apply(g, obs), g.Bind(eps))
 			a, logp := g.Slice(sample, 0, 6), g.Slice(sample, 6, 7)
@@ -278,8 +279,8 @@ func denoising(width, rows, blocks int) whole {
 	for _, l := range append([]nn.Linear{in, time, condition, out}, net...) {
 		wrt = append(wrt, l.Params()...)
 	}
-	return whole{rate: 3e-4, data: []*op.Tensor{x, n, z, c}, example: example{
-		name: fmt.Sprintf("denoiser of %d", width), wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return whole{rate: 3e-4, data: []*op.Tensor{x, n, z, c}, Example: optest.Example{
+		Name: fmt.Sprintf("denoiser of %d", width), Wrt: wrt, Build: func(g *op.Graph) (*op.Node, []*op.Node) {
 			noised := g.EDMNoised(g.Bind(x), g.Bind(n), g.Bind(z), g.Bind(spread), -1.2, 1.2)
 			t := g.Mish(time.Apply(g, g.Fourier(g.Slice(noised, 2*d, 2*d+1), g.Bind(freq))))
 			prompt := g.RowScale(g.Mish(condition.Apply(g, g.Bind(c))), g.Bind(keep))
@@ -308,8 +309,8 @@ func inverse(width, rows int) whole {
 	}
 	wrt = append(wrt, gamma, beta)
 	s, a, next := random("s", rows, 17), random("a", rows, 6), random("next", rows, 17)
-	return whole{rate: 1e-3, data: []*op.Tensor{s, a, next}, still: map[string]string{"shared.b": "shared.w"}, example: example{
-		name: fmt.Sprintf("curiosity of %d", width), wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return whole{rate: 1e-3, data: []*op.Tensor{s, a, next}, still: map[string]string{"shared.b": "shared.w"}, Example: optest.Example{
+		Name: fmt.Sprintf("curiosity of %d", width), Wrt: wrt, Build: func(g *op.Graph) (*op.Node, []*op.Node) {
 			h, h2, act := encoder.Apply(g, g.Bind(s)), encoder.Apply(g, g.Bind(next)), g.Bind(a)
 			predicted := forward.Apply(g, g.Concat(h, act))
 			z := first.Apply(g, g.Concat(h, h2))

@@ -4,4 +4,7 @@
 //
 // A Case builds an operation for a Shape; All is the table. A test in the importing
 // packages requires a case for each operation.
+//
+// An Example is an instance of a case, or a whole graph: its Program, compiled for a device,
+// is compared with Gorgonia's TapeMachine, which runs the reference in float64.
 package optest

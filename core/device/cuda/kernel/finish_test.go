@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/testing/cputest"
+	"pgrlab/core/testing/optest"
 )
 
 // tensorsOf makes a program that consists only of host memory, with buffers of these lengths.
@@ -187,7 +188,7 @@ func TestTheEndAgreesWithTheCPU(t *testing.T) {
 			t.Errorf("%s: %d steps are counted, want 19", c.name, *b.Adam.T)
 		}
 		for i := range a.Buffers {
-			near(t, fmt.Sprintf("%s: tensor %d", c.name, i), b.Buffers[i].Host, doubles(a.Buffers[i].Host), 2.4e-7)
+			optest.Near(t, fmt.Sprintf("%s: tensor %d", c.name, i), b.Buffers[i].Host, doubles(a.Buffers[i].Host), 2.4e-7)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/testing/cputest"
+	"pgrlab/core/testing/optest"
 )
 
 // sizes are those of a buffer: members, rows, columns.
@@ -104,7 +105,7 @@ func TestLargeOperandsAgreeWithTheCPU(t *testing.T) {
 		b := clone(a)
 		want := execute(t, host, a).Data(a.Instrs[0].Out)
 		got := execute(t, card, b)
-		near(t, o.code.String(), got.Data(b.Instrs[0].Out), doubles(want), max(o.tolerance, 4e-7))
+		optest.Near(t, o.code.String(), got.Data(b.Instrs[0].Out), doubles(want), max(o.tolerance, 4e-7))
 		first := slices.Clone(got.Data(b.Instrs[0].Out))
 		if o.code != device.GatherGrad { // checking this for all operations would take long
 			continue
