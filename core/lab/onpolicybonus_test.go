@@ -11,7 +11,6 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/experience"
-	"pgrlab/core/knob"
 )
 
 // follow calls saw with what the copies met in each env step, before the learner works on it.
@@ -94,16 +93,6 @@ func TestABonusForALearnerOfRollouts(t *testing.T) {
 		if len(lines) == 0 || !slices.ContainsFunc(lines, func(e event.Losses) bool { return e.Bonus != nil && *e.Bonus > 0 }) {
 			t.Errorf("no bonus in %+v", lines)
 		}
-	}
-}
-
-// A run with such a bonus goes on from every border.
-func TestABonusOfRolloutsGoesOnFromEveryBorder(t *testing.T) {
-	phases := resumeEverywhere(t, 1, func(r record) *Lab {
-		return learnsRecurrently(newWorld()).lab(t, recurrentBonusConfig(2), r)
-	})
-	if phases[knob.Learn] < 10 {
-		t.Errorf("%d borders in phase learn", phases[knob.Learn])
 	}
 }
 

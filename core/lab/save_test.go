@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -29,35 +28,6 @@ func TestARunGoesOnFromEveryBorder(t *testing.T) {
 			return w.lab(t, c, r)
 		})
 	}
-}
-
-// The same holds with the real parts and every relevance function. A part whose Save forgets
-// something fails here.
-func TestARunOfRealPartsGoesOnFromEveryBorder(t *testing.T) {
-	dev := testDevice(t)
-	c := realConfig()
-	chosen, err := knob.Find("relevance")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, name := range c.Offered(chosen).Choices {
-		c.Schedule = append(c.Schedule, fmt.Sprintf("%d:relevance=%s!", 12+i, name))
-	}
-	nth := 5
-	if os.Getenv("PGRLAB_SOAK") != "" {
-		nth = 1
-	}
-	resumeEverywhere(t, nth, func(r record) *Lab {
-		p, err := newParts(&c, newWorld().task(), dev)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := newLab(c, newWorld().task(), r, p, dev.Name(), clock())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
-	})
 }
 
 // stopped plays l up to step and saves it.
