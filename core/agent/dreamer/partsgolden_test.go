@@ -6,10 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/device/cpu"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/cputest"
 	"pgrlab/core/testing/golden"
 )
 
@@ -75,7 +77,7 @@ func bound(name string, a golden.Array) *op.Tensor {
 // once compiles a program and runs it.
 func once(t *testing.T, build func(g *op.Graph) plan.Spec) *plan.Program {
 	t.Helper()
-	p, err := plan.Build("part", newDevice(t, 1), build)
+	p, err := plan.Build("part", cputest.New(t, cpu.Options{Threads: 1, LeastShare: 1}), build)
 	if err != nil {
 		t.Fatal(err)
 	}
