@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/testing/racing"
 	"pgrlab/tui/format"
+	"pgrlab/tui/pane"
 )
 
 func TestStagingSendsNothing(t *testing.T) {
@@ -252,5 +253,45 @@ func TestMixIsThatOfTheLab(t *testing.T) {
 		if got := said(); !strings.Contains(got, text) {
 			t.Errorf("%v: %q, want %q", want, got, text)
 		}
+	}
+}
+
+// Knobs that the method does not use have one row together, until the cursor is on one of them.
+func TestKnobsWithoutUseAreFolded(t *testing.T) {
+	s := running(t, 160, 45, 1000)
+	used := s.UsedKnobs()
+	fold := fmt.Sprintf("%d more, which pgr-curiosity does not use", len(s.KnobList)-used)
+	last := s.KnobList[len(s.KnobList)-1].Name
+	for range used - 1 {
+		s.press("down")
+	}
+	s.contains(t, s.KnobList[s.knobs.Selected].Name, fold)
+	if view := ansi.Strip(s.View()); strings.Contains(view, "not used") || strings.Contains(view, last) {
+		t.Errorf("a knob without use has a row:\n%s", view)
+	}
+	s.press("down")
+	s.contains(t, "not used", last)
+	if strings.Contains(ansi.Strip(s.View()), fold) {
+		t.Errorf("with the cursor on the first one the others are still folded")
+	}
+	s.press("up")
+	s.contains(t, fold)
+}
+
+// Beside few knobs the picture of the agent is large.
+func TestFewKnobsLeaveRoomForThePicture(t *testing.T) {
+	height := func(knobs int, scores pane.ID) int {
+		for _, p := range divide(division{w: 160, h: 45, focus: pane.Knobs, knobs: knobs, chart: pane.Chart1, panel: pane.Scores, scores: scores}).places {
+			if p.id == scores {
+				return p.h
+			}
+		}
+		return 0
+	}
+	if few, many := height(3, pane.Agent), height(20, pane.Agent); few != 24 || many >= few {
+		t.Errorf("the agent has %d rows beside three knobs and %d beside twenty", few, many)
+	}
+	if height(3, pane.Scores) != height(20, pane.Scores) {
+		t.Error("the distributions of F depend on the number of knobs")
 	}
 }

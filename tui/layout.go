@@ -51,6 +51,7 @@ type division struct {
 	view   view
 	focus  pane.ID
 	zoomed bool
+	knobs  int     // knobs that the method uses
 	chart  pane.ID // the chart of the present view
 	panel  pane.ID // the panel of the present view
 	// scores is the pane in the place of the distributions of F: the scores, or the agent if there
@@ -125,6 +126,9 @@ const tabbedFrame = 3
 // roomyKnobs is the height at which the knobs show whole, with their explanation.
 const roomyKnobs = 27
 
+// enough is the height at which the knobs that the method uses do, with a row for all others.
+func (d division) enough() int { return min(roomyKnobs, d.knobs+1+7) }
+
 // stack puts panes below each other, from row y on.
 func stack(to []place, x, y, w int, panes ...place) []place {
 	for _, p := range panes {
@@ -164,7 +168,11 @@ func boxedPlaces(d division) []place {
 		}
 		knobs = body - phase - scores
 	}
-	extra := max(0, min(16-scores, knobs-roomyKnobs)) // a high screen has rows to spare
+	tallest, enough := 16, roomyKnobs
+	if d.scores == pane.Agent || d.scores == pane.Dreams { // a picture, beside few knobs
+		tallest, enough = 24, d.enough()
+	}
+	extra := max(0, min(tallest-scores, knobs-enough)) // a high screen has rows to spare
 	scores, knobs = scores+extra, knobs-extra
 	out := stack(nil, 0, 1, left, rows(pane.Chart1, body-events-dormant), rows(pane.Chart2, dormant), rows(pane.Events, events))
 	return stack(out, left, 1, right, rows(pane.Knobs, knobs), rows(d.scores, scores), rows(pane.Phase, phase))

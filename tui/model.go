@@ -202,7 +202,7 @@ func (m *Model) Relayout() {
 // division is what the layout depends on.
 func (m *Model) division() division {
 	n := m.lessons.Rows(m.w, m.h)
-	d := division{w: m.w, h: m.h - n, lesson: n, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: pane.Chart1, panel: m.scoresOr(), imagines: m.Snap != nil && m.Imagines(), dreams: m.Dreams(), fan: m.fans.Shown() && m.focus != m.scoresOr() && m.focus != pane.Phase, projected: m.Projected}
+	d := division{w: m.w, h: m.h - n, lesson: n, view: m.view, focus: m.focus, zoomed: m.zoomed, knobs: m.UsedKnobs(), chart: pane.Chart1, panel: m.scoresOr(), imagines: m.Snap != nil && m.Imagines(), dreams: m.Dreams(), fan: m.fans.Shown() && m.focus != m.scoresOr() && m.focus != pane.Phase, projected: m.Projected}
 	d.scores = d.panel
 	if charts.IsChart(m.focus) {
 		d.chart = m.focus

@@ -23,3 +23,12 @@ func TakesEffect(c knob.Class) string {
 		return "fixed for a run"
 	}
 }
+
+// UsedKnobs is how many knobs the method uses: the first ones of KnobList.
+func (r *Run) UsedKnobs() int {
+	n := 0
+	for n < len(r.KnobList) && r.KnobUse(r.KnobList[n]) == nil {
+		n++
+	}
+	return n
+}

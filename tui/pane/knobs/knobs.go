@@ -77,28 +77,30 @@ func (p *Pane) DependsOn() []topic.Topic {
 	return []topic.Topic{topic.Snapshot, topic.Changes, topic.Staged}
 }
 
-// Body lists the knobs and explains the selected one below.
+// Body lists the knobs and explains the selected one below. Those that the method does not use have one
+// row together until the cursor gets there.
 func (p *Pane) Body(w, h int) []string {
-	most := max(2, h/4, h-len(p.KnobList)-1) // a low pane favours the list
+	rows := p.UsedKnobs()
+	others := len(p.KnobList) - rows
+	if p.Selected >= rows {
+		rows, others = len(p.KnobList), 0
+	}
+	most := max(2, h/4, h-rows-min(others, 1)-1) // a low pane favours the list
 	if h >= 10 {
 		most = max(most, 3)
 	}
 	detail := p.knobDetail(w, most)
 	detail = detail[:min(most, len(detail))]
-	least := min(len(p.KnobList), max(3, h/2))
-	room := h - len(detail)
-	if room < least {
-		room = least
-	}
-	if room >= len(p.KnobList) {
-		room = len(p.KnobList)
-	}
-	room = max(1, min(room, h))
-	p.Top = max(0, min(p.Top, len(p.KnobList)-room))
+	room := max(h-len(detail), min(rows, max(3, h/2)))
+	room = max(1, min(room, rows, h))
+	p.Top = max(0, min(p.Top, rows-room))
 	p.Top = min(max(p.Top, p.Selected-room+1), p.Selected)
 	var out []string
 	for i := p.Top; i < p.Top+room; i++ {
 		out = append(out, p.knobRow(i, w))
+	}
+	if others > 0 && len(out)+len(detail) < h {
+		out = append(out, p.Theme.Faint.On(p.Theme.Clip(fmt.Sprintf("  %d more, which %s does not use", others, p.About.Config.Method), w)))
 	}
 	if spare := h - len(out) - len(detail); spare > 0 {
 		out = append(out, "")
