@@ -24,12 +24,18 @@ func (r *Ring) State() State { return State{r.length, r.next, r.total, r.noted} 
 // overwritten since are missing: what is appended is then all that the ring holds.
 func (r *Ring) AppendSince(dst []byte, total uint64) []byte {
 	fresh := min(r.total-min(total, r.total), uint64(r.length))
-	for age := int(fresh) - 1; age >= 0; age-- {
-		for _, v := range r.slot(r.Newest(age)) {
+	return r.appendRows(dst, int(fresh)-1, 0)
+}
+
+// appendRows appends the rows of the ages from oldest down to newest, as AppendSince does.
+func (r *Ring) appendRows(dst []byte, oldest, newest int) []byte {
+	for age := oldest; age >= newest; age-- {
+		slot := r.Newest(age)
+		for _, v := range r.slot(slot) {
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
 		}
 		if r.noted {
-			dst, _ = binary.Append(dst, binary.LittleEndian, r.Note(r.Newest(age))) // of a fixed size
+			dst, _ = binary.Append(dst, binary.LittleEndian, r.Note(slot)) // of a fixed size
 		}
 	}
 	return dst

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -35,6 +36,10 @@ func TestALogMakesTheRingAgain(t *testing.T) {
 			var a, b bytes.Buffer
 			if r.Save(&a) != nil || again.Save(&b) != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
 				t.Errorf("capacity %d, %d rows: another ring", capacity, total)
+			}
+			filed := NewRing(shape, capacity)
+			if err := filed.Load(&a); err != nil || a.Len() > 0 || !slices.Equal(contents(filed), contents(r)) || filed.State() != r.State() {
+				t.Errorf("capacity %d, %d rows: %v, %d bytes left, another ring from a file", capacity, total, err, a.Len())
 			}
 		}
 	}

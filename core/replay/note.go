@@ -1,13 +1,5 @@
 package replay
 
-import (
-	"encoding/binary"
-	"fmt"
-	"io"
-
-	"pgrlab/core/version"
-)
-
 // Note is what was recorded about a transition when it was met, beside its row.
 type Note struct {
 	// Met says that an env step produced the transition. Generated rows have not been met.
@@ -49,28 +41,4 @@ func (r *Ring) annotate(b *Batch) {
 	if r.noted && b.Notes == nil {
 		b.Notes = make([]Note, b.Size)
 	}
-}
-
-// saveNotes writes the notes by slots, if the ring keeps them.
-func (r *Ring) saveNotes(w io.Writer) error {
-	if !r.noted {
-		return nil
-	}
-	if err := binary.Write(w, binary.LittleEndian, r.notes[:r.length]); err != nil {
-		return fmt.Errorf("save transitions: %w", err)
-	}
-	return nil
-}
-
-// loadNotes reads what saveNotes wrote for that many rows.
-func (r *Ring) loadNotes(src io.Reader, length int, saved bool) error {
-	r.notes = r.notes[:0]
-	if r.noted && !saved {
-		return version.ErrOther
-	}
-	if r.noted = saved; !saved {
-		return nil
-	}
-	r.notes = append(r.notes, make([]Note, length)...)
-	return binary.Read(src, binary.LittleEndian, r.notes)
 }
