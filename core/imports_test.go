@@ -93,22 +93,22 @@ var allowed = map[string][]string{
 	"core/sweep":               {"core/run", "core/cost"},
 	"core/sweep/slurm":         {"core/run"},
 	"core/sweep/ssh":           {"core/run"},
-	"core/ground":              {"core/event", "core/run"},                                                                                                                                                                                 // its line, and numbers as journals write them
-	"core/fan":                 {"core/rng"},                                                                                                                                                                                               // who gets a change is drawn
-	"core/report":              {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                                                     // rng: the bootstrap's random numbers
-	"core/agent":               {"core/experience", "core/replay", "core/registry", "core/window", "core/device"},                                                                                                                          // contract and registry; window: the size of a frame after convolutions
-	"core/agent/...":           {"core/experience", "core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng", "core/version"}, // a learner is a package below it and knows no other
-	"core/agent/learners":      {"core/agent/..."},                                                                                                                                                                                         // the list of them
-	"core/relevance":           {"core/formula", "core/experience", "core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/dynamics":            {"core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/generative":          {"core/generative/mlp", "core/generative/ondevice", "core/dynamics", "core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/generative/relabel":  {"core/generative", "core/analysis", "core/version"},
+	"core/ground":              {"core/event", "core/run"},                                                                                                                                                                 // its line, and numbers as journals write them
+	"core/fan":                 {"core/rng"},                                                                                                                                                                               // who gets a change is drawn
+	"core/report":              {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                                     // rng: the bootstrap's random numbers
+	"core/agent":               {"core/experience", "core/replay", "core/registry", "core/window", "core/device"},                                                                                                          // contract and registry; window: the size of a frame after convolutions
+	"core/agent/...":           {"core/experience", "core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other
+	"core/agent/learners":      {"core/agent/..."},                                                                                                                                                                         // the list of them
+	"core/relevance":           {"core/formula", "core/experience", "core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/dynamics":            {"core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/generative":          {"core/generative/mlp", "core/generative/ondevice", "core/dynamics", "core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/generative/relabel":  {"core/generative", "core/analysis"},
 	"core/generative/mlp":      {"core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/generative/ondevice": {"core/op", "core/plan", "core/device", "core/rng"},
 	"core/analysis":            {"core/replay"},
 	"core/experience":          {"core/replay", "core/rng"},
 	"core/replay":              {"core/rng", "core/version"},
-	"core/run":                 {"core/run/files", "core/printable", "core/shell"}, // lines of journals are cleaned where they are read
+	"core/run":                 {"core/run/files", "core/printable", "core/shell", "core/version"}, // lines of journals are cleaned where they are read
 	"core/run/files":           {},
 	"core/rng":                 {},
 	"core/version":             {}, // readers of saved files

@@ -1,119 +1,75 @@
 package dynamics
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
 	"pgrlab/core/plan"
-	"pgrlab/core/version"
 )
-
-// magic begins a saved ensemble.
-const magic = 0x32304e59_44474750 // "PGGDYN02"
 
 // header is the fixed part of a saved ensemble.
 type header struct {
-	Magic                           uint64
-	Served, Fit, Fresh              uint8
+	Served, Fit                     bool
 	Rows, Steps, Refit, Step, Since uint64
 	Rate                            float64
 }
 
 // Save writes the state, even in the middle of a fit, without the rows of the fit.
 func (e *Ensemble) Save(w io.Writer) error {
-	h := header{Magic: magic}
-	if e.serving != nil {
-		h.Served = 1
-	}
-	f := e.fit
-	if f != nil {
-		h.Fit, h.Rows, h.Steps, h.Refit, h.Rate = 1, uint64(f.data.Len()), uint64(f.Steps), f.Refit, f.Rate
-		h.Step, h.Since = uint64(f.step), uint64(f.since)
-	}
-	if err := binary.Write(w, binary.LittleEndian, h); err != nil {
-		return err
-	}
-	if err := errors.Join(plan.Save(e.device, w, e.model.params()), e.optimiser.Save(w)); err != nil {
-		return err
-	}
+	h := header{Served: e.serving != nil, Fit: e.fit != nil}
+	parts := append([]any{&h}, e.learned()...)
 	if s := e.serving; s != nil {
-		if err := plan.Save(e.device, w, e.served.params()); err != nil {
-			return err
+		elites := make([]int64, len(s.Elites))
+		for i, elite := range s.Elites {
+			elites[i] = int64(elite)
 		}
-		for _, part := range s.parts() {
-			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
-				return err
-			}
-		}
-		if err := binary.Write(w, binary.LittleEndian, s.Constant); err != nil {
-			return err
-		}
-		for _, elite := range s.Elites {
-			if err := binary.Write(w, binary.LittleEndian, int64(elite)); err != nil {
-				return err
-			}
-		}
+		parts = append(append(parts, e.serves(s)...), elites)
 	}
-	if f == nil {
-		return nil
+	if f := e.fit; f != nil {
+		h.Rows, h.Steps, h.Refit, h.Rate = uint64(f.data.Len()), uint64(f.Steps), f.Refit, f.Rate
+		h.Step, h.Since = uint64(f.step), uint64(f.since)
+		parts = append(parts, f.best, f.kept)
 	}
-	return errors.Join(binary.Write(w, binary.LittleEndian, f.best), binary.Write(w, binary.LittleEndian, f.kept))
+	return plan.SaveAll(w, parts...)
 }
 
-// parts are the arrays of s, which have the sizes of the configuration.
-func (s *Serving) parts() [][]float64 {
-	return [][]float64{s.Inputs.Mean, s.Inputs.Deviation, s.Outcomes.Mean, s.Outcomes.Deviation, s.Errors}
+// learned is what is trained.
+func (e *Ensemble) learned() []any {
+	return []any{plan.Tensors{Device: e.device, Of: e.model.params()}, e.optimiser}
+}
+
+// serves is what is served but for the elites, in arrays of the sizes of the configuration.
+func (e *Ensemble) serves(s *Serving) []any {
+	return []any{plan.Tensors{Device: e.device, Of: e.served.params()},
+		s.Inputs.Mean, s.Inputs.Deviation, s.Outcomes.Mean, s.Outcomes.Deviation, s.Errors, &s.Constant}
 }
 
 // Load reads what an ensemble of the same configuration wrote, and no byte beyond. data holds the rows
 // of a fit under way. After an error e must not be used any further.
 func (e *Ensemble) Load(r io.Reader, data Data) error {
 	var h header
-	if err := binary.Read(r, binary.LittleEndian, &h); err != nil {
-		return err
-	}
-	if h.Magic != magic {
-		return version.ErrOther
-	}
-	if err := plan.Load(e.device, r, e.model.params()); err != nil {
-		return err
-	}
-	if err := e.optimiser.Load(r); err != nil {
+	if err := plan.LoadAll(r, append([]any{&h}, e.learned()...)...); err != nil {
 		return err
 	}
 	e.serving, e.fit = nil, nil
-	if h.Served != 0 {
+	if h.Served {
 		if err := e.loadServing(r); err != nil {
 			return err
 		}
 	}
-	if h.Fit == 0 {
+	if !h.Fit {
 		return nil
 	}
 	return e.loadFit(r, h, data)
 }
 
 func (e *Ensemble) loadServing(r io.Reader) error {
-	if err := plan.Load(e.device, r, e.served.params()); err != nil {
-		return err
-	}
-	c := e.config
+	c, elites := e.config, make([]int64, e.config.Elites)
 	s := &Serving{Inputs: unscaled(c.In), Outcomes: unscaled(c.Out), Errors: make([]float64, c.Members)}
-	for _, part := range s.parts() {
-		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
-			return err
-		}
-	}
-	if err := binary.Read(r, binary.LittleEndian, &s.Constant); err != nil {
+	if err := plan.LoadAll(r, append(e.serves(s), elites)...); err != nil {
 		return err
 	}
-	for range c.Elites {
-		var elite int64
-		if err := binary.Read(r, binary.LittleEndian, &elite); err != nil {
-			return err
-		}
+	for _, elite := range elites {
 		if elite < 0 || elite >= int64(c.Members) {
 			return fmt.Errorf("elite %d of %d members", elite, c.Members)
 		}
@@ -141,7 +97,7 @@ func (e *Ensemble) loadFit(r io.Reader, h header, data Data) error {
 	f.step, f.since = int(h.Step), int(h.Since)
 	f.best, f.kept = make([]float64, e.config.Members), make([]float32, numbers(e.model.members()))
 	e.fit = f
-	return errors.Join(binary.Read(r, binary.LittleEndian, f.best), binary.Read(r, binary.LittleEndian, f.kept))
+	return plan.LoadAll(r, f.best, f.kept)
 }
 
 // Unfitted is how many bytes a saved ensemble will have beside those of now once it has been fitted and

@@ -1,23 +1,18 @@
 package generative
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
 	"pgrlab/core/dynamics"
-	"pgrlab/core/version"
+	"pgrlab/core/plan"
 )
 
-// ensembleMagic begins the checkpoint of an Ensemble: a header, the model, and the scores that the
-// header counts.
-const ensembleMagic = 0x32534e45_52474750 // "PGGRENS2"
-
+// ensembleHeader begins the checkpoint of an Ensemble: the model follows, and the scores that it counts.
 type ensembleHeader struct {
-	Magic                         uint64
 	Scores, FitScores             int64 // −1: without scores
-	Generation                    uint8
+	Generation                    bool
 	Occasion                      uint64
 	Samples, Horizon, Steps       int64
 	TopFraction, Guidance, SChurn float64
@@ -27,40 +22,24 @@ type ensembleHeader struct {
 
 // Save writes the state, even in the middle of a fit or of a generation, without real transitions.
 func (e *Ensemble) Save(w io.Writer) error {
-	h := ensembleHeader{Magic: ensembleMagic, Scores: count(e.scores), FitScores: count(e.fitScores), Rolled: e.rolled}
+	h := ensembleHeader{Scores: count(e.scores), FitScores: count(e.fitScores), Rolled: e.rolled}
 	if g := e.generation; g != nil {
 		k := g.knobs
-		h.Generation, h.Occasion, h.Samples, h.Horizon, h.Steps = 1, g.occasion, int64(k.Samples), int64(k.Horizon), int64(k.Steps)
+		h.Generation, h.Occasion, h.Samples, h.Horizon, h.Steps = true, g.occasion, int64(k.Samples), int64(k.Horizon), int64(k.Steps)
 		h.TopFraction, h.Guidance, h.SChurn = k.TopFraction, k.Guidance, k.SChurn
 		h.Real, h.First, h.Counted = int64(g.real), int64(g.first), g.counted
 	}
-	err := binary.Write(w, binary.LittleEndian, h)
-	if err == nil {
-		err = e.model.Save(w)
-	}
-	if err == nil {
-		err = errors.Join(writeFloats(w, e.scores), writeFloats(w, e.fitScores))
-	}
-	return err
-}
-
-func count(scores []float32) int64 {
-	if scores == nil {
-		return -1
-	}
-	return int64(len(scores))
+	return plan.SaveAll(w, h, e.model, e.scores, e.fitScores)
 }
 
 // Load reads what Save wrote for the same settings and shape; e then continues bit for bit. real are
 // the real transitions as they were. After an error e must not be used any further.
 func (e *Ensemble) Load(r io.Reader, real Rows) error {
 	var h ensembleHeader
-	switch err := binary.Read(r, binary.LittleEndian, &h); {
-	case err != nil:
+	if err := plan.LoadAll(r, &h); err != nil {
 		return err
-	case h.Magic != ensembleMagic:
-		return version.ErrOther
-	case h.Generation != 0 && (real == nil || int64(real.Len()) < h.Real):
+	}
+	if h.Generation && (real == nil || int64(real.Len()) < h.Real) {
 		return fmt.Errorf("rollouts began in %d real transitions, and they are not given", h.Real)
 	}
 	e.generation, e.fitScores, e.real, e.rolled = nil, nil, real, h.Rolled
@@ -85,7 +64,7 @@ func (e *Ensemble) Load(r io.Reader, real Rows) error {
 			e.fitScores = scores
 		}
 	}
-	if h.Generation == 0 {
+	if !h.Generation {
 		return nil
 	}
 	knobs := GenKnobs{Samples: int(h.Samples), Horizon: int(h.Horizon), Steps: int(h.Steps), TopFraction: h.TopFraction, Guidance: h.Guidance, SChurn: h.SChurn}
@@ -99,14 +78,4 @@ func (e *Ensemble) Load(r io.Reader, real Rows) error {
 	}
 	e.generation = g
 	return nil
-}
-
-func loadScores(r io.Reader, n int64) ([]float32, error) {
-	switch {
-	case n < 0:
-		return nil, nil
-	case n > 1<<31:
-		return nil, fmt.Errorf("%d scores", n)
-	}
-	return readScores(r, int(n))
 }

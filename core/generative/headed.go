@@ -383,5 +383,3 @@ func (d *Headed) label(rows []float32) error {
 		}
 	})
 }
-
-const headMagic = 0x31444148_52474750 // "PGGRHAD1"

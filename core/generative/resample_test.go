@@ -177,7 +177,7 @@ func TestResampleRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("at most 19 rows", newResample(t, 19).Load(bytes.NewReader(file.Bytes()), nil))
-	refused("another version", newResample(t, 20).Load(bytes.NewReader(make([]byte, binary.Size(header{}))), nil))
+	refused("have 0 dimensions", newResample(t, 20).Load(bytes.NewReader(make([]byte, binary.Size(header{}))), nil))
 	for cut := range file.Len() {
 		if err := newResample(t, 20).Load(bytes.NewReader(file.Bytes()[:cut]), nil); err == nil {
 			t.Fatalf("%d of %d bytes load", cut, file.Len())

@@ -1,73 +1,48 @@
 package generative
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
-	"pgrlab/core/version"
+	"pgrlab/core/plan"
 )
 
-// resampleMagic begins the checkpoint of a Resample: the header of a Diffusion's checkpoint,
-// the rows that serve, and the rows of a fit under way.
-const resampleMagic = 0x31504d53_52474750 // "PGGRSMP1"
-
-// Save writes the state with the kept rows, even in the middle of a fit or of a generation.
+// Save writes the state with the kept rows, even in the middle of a fit or of a generation: the header of a
+// Diffusion's checkpoint, the rows that serve, and the rows of a fit under way.
 func (g *Resample) Save(w io.Writer) error {
-	h := header{Magic: resampleMagic, Width: uint64(g.width)}
-	if g.serving != nil {
-		h.Served = 1
-	}
-	if g.fit != nil {
-		h.Fit = 1
-	}
+	h := header{Width: uint64(g.width), Served: g.serving != nil, Fit: g.fit != nil}
 	if r := g.generation; r != nil {
-		h.Generation, h.Occasion, h.First = 1, r.occasion, uint64(r.first)
-		r.knobs.describe(&h)
+		h.generates(r.knobs, r.occasion, r.first)
 	}
-	err := binary.Write(w, binary.LittleEndian, h)
+	parts := []any{h}
 	for _, p := range []*pool{g.serving, g.fit} {
-		if err == nil && p != nil {
-			err = p.save(w)
+		if p != nil {
+			parts = append(parts, uint64(len(p.rows)), uint64(len(p.scores)), p.rows, p.scores)
 		}
 	}
-	return err
-}
-
-func (p *pool) save(w io.Writer) error {
-	for _, part := range []any{uint64(len(p.rows)), uint64(len(p.scores)), p.rows, p.scores} {
-		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
-			return err
-		}
-	}
-	return nil
+	return plan.SaveAll(w, parts...)
 }
 
 // Load reads what Save wrote for the same settings and shape; g then continues bit for
 // bit. After an error g must not be used any further.
-func (g *Resample) Load(r io.Reader, _ Rows) (err error) {
-	var h header
-	switch err := binary.Read(r, binary.LittleEndian, &h); {
-	case err != nil:
+func (g *Resample) Load(r io.Reader, _ Rows) error {
+	h, _, err := readHeader(r, g.width, g.chunk)
+	if err != nil {
 		return err
-	case h.Magic != resampleMagic:
-		return version.ErrOther
-	case int(h.Width) != g.width:
-		return fmt.Errorf("the checkpoint's rows have %d numbers, this generator's %d", h.Width, g.width)
 	}
 	g.serving, g.fit, g.generation = nil, nil, nil
-	if h.Served != 0 {
+	if h.Served {
 		if g.serving, err = g.loadPool(r); err != nil {
 			return err
 		}
 	}
-	if h.Fit != 0 {
+	if h.Fit {
 		if g.fit, err = g.loadPool(r); err != nil {
 			return err
 		}
 	}
-	if h.Generation == 0 {
+	if !h.Generation {
 		return nil
 	}
 	if g.generation, err = g.redraw(h.knobs(), h.Occasion, g.stream); err != nil {
@@ -82,10 +57,8 @@ func (g *Resample) Load(r io.Reader, _ Rows) (err error) {
 
 func (g *Resample) loadPool(r io.Reader) (*pool, error) {
 	var numbers, scores uint64
-	for _, n := range []*uint64{&numbers, &scores} {
-		if err := binary.Read(r, binary.LittleEndian, n); err != nil {
-			return nil, err
-		}
+	if err := plan.LoadAll(r, &numbers, &scores); err != nil {
+		return nil, err
 	}
 	rows, width := numbers/uint64(g.width), uint64(g.width)
 	if rows == 0 || rows > uint64(g.config.Rows) || rows*width != numbers || scores != 0 && scores != rows {
@@ -95,10 +68,5 @@ func (g *Resample) loadPool(r io.Reader) (*pool, error) {
 	if scores > 0 {
 		p.scores = make([]float32, scores)
 	}
-	for _, part := range [][]float32{p.rows, p.scores} {
-		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
+	return p, plan.LoadAll(r, p.rows, p.scores)
 }

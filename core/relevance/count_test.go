@@ -241,7 +241,7 @@ func TestSavedCountGoesOn(t *testing.T) {
 		}
 	}
 	damaged := slices.Clone(saved)
-	damaged[40+2*4*8] = 0xff // the number of nodes
+	damaged[32+2*4*8] = 0xff // the number of nodes
 	if err := newCount(t).Load(bytes.NewReader(damaged)); err == nil {
 		t.Error("a damaged number of nodes was loaded")
 	}

@@ -1,80 +1,71 @@
 package relevance
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 
-	"pgrlab/core/version"
+	"pgrlab/core/plan"
 )
-
-// countMagic begins a saved density.
-const countMagic = 0x31544e43_52474750 // "PGGRCNT1"
 
 // Save writes bins and trees, little-endian.
 func (m *Count) Save(w io.Writer) error {
-	return saveTrees(w, countMagic, m.config, m.seen, m.trees, m.low, m.step)
+	return saveTrees(w, m.config, m.seen, m.trees, m.low, m.step)
 }
 
 // Load reads what Save wrote for the same CountConfig. On an error m must not be used
 // any further.
 func (m *Count) Load(r io.Reader) (err error) {
-	m.seen, err = loadTrees(r, countMagic, m.config, m.trees, m.low, m.step)
+	m.seen, err = loadTrees(r, m.config, m.trees, m.low, m.step)
 	return err
 }
 
 // saveTrees writes a density that has seen that many observations: its own numbers, and a tree for
 // each dimension.
-func saveTrees(w io.Writer, magic uint64, c CountConfig, seen uint64, trees []*contextTree, own ...any) error {
-	parts := append([]any{magic, uint64(len(trees)), uint64(c.Bins), uint64(c.Depth), seen}, own...)
+func saveTrees(w io.Writer, c CountConfig, seen uint64, trees []*contextTree, own ...any) error {
+	parts := append([]any{uint64(len(trees)), uint64(c.Bins), uint64(c.Depth), seen}, own...)
 	for _, t := range trees {
 		parts = append(parts, uint64(t.nodes()), t.counts, t.totals, t.stay, t.children)
 	}
-	for _, part := range parts {
-		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
-			return fmt.Errorf("save count: %w", err)
-		}
+	if err := plan.SaveAll(w, parts...); err != nil {
+		return fmt.Errorf("save count: %w", err)
 	}
 	return nil
 }
 
 // loadTrees reads what saveTrees wrote for the same settings.
-func loadTrees(r io.Reader, magic uint64, c CountConfig, trees []*contextTree, own ...any) (seen uint64, err error) {
-	seen, err = readTrees(r, magic, c, trees, own)
+func loadTrees(r io.Reader, c CountConfig, trees []*contextTree, own ...any) (seen uint64, err error) {
+	seen, err = readTrees(r, c, trees, own)
 	if err != nil {
 		return seen, fmt.Errorf("load count: %w", err)
 	}
 	return seen, nil
 }
 
-func readTrees(r io.Reader, magic uint64, c CountConfig, trees []*contextTree, own []any) (seen uint64, err error) {
-	var head [5]uint64
-	if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
+func readTrees(r io.Reader, c CountConfig, trees []*contextTree, own []any) (seen uint64, err error) {
+	var head [4]uint64
+	if err := plan.LoadAll(r, &head); err != nil {
 		return 0, err
 	}
-	if head[0] != magic {
-		return 0, version.ErrOther
-	}
-	if int(head[1]) != len(trees) || int(head[2]) != c.Bins || int(head[3]) != c.Depth {
+	if int(head[0]) != len(trees) || int(head[1]) != c.Bins || int(head[2]) != c.Depth {
 		return 0, fmt.Errorf("the file has %d dimensions, %d bins and depth %d, this density %d, %d and %d",
-			head[1], head[2], head[3], len(trees), c.Bins, c.Depth)
+			head[0], head[1], head[2], len(trees), c.Bins, c.Depth)
 	}
-	if err := readAll(r, own...); err != nil {
+	if err := plan.LoadAll(r, own...); err != nil {
 		return 0, err
 	}
 	for i := range trees {
-		if trees[i], err = readTree(r, c, head[4]); err != nil {
+		if trees[i], err = readTree(r, c, head[3]); err != nil {
 			return 0, fmt.Errorf("dimension %d: %w", i, err)
 		}
 	}
-	return head[4], nil
+	return head[3], nil
 }
 
 // readTree reads and checks one tree that has seen that many symbols.
 func readTree(r io.Reader, c CountConfig, seen uint64) (*contextTree, error) {
 	var nodes uint64
-	if err := binary.Read(r, binary.LittleEndian, &nodes); err != nil {
+	if err := plan.LoadAll(r, &nodes); err != nil {
 		return nil, err
 	}
 	most, level := 1.0, 1.0 // nodes of a complete tree
@@ -92,7 +83,7 @@ func readTree(r io.Reader, c CountConfig, seen uint64) (*contextTree, error) {
 	}
 	t := &contextTree{symbols: s, depth: c.Depth,
 		counts: make([]uint32, n*s), totals: make([]uint32, n), stay: make([]float64, n), children: make([]int32, n*s)}
-	if err := readAll(r, t.counts, t.totals, t.stay, t.children); err != nil {
+	if err := plan.LoadAll(r, t.counts, t.totals, t.stay, t.children); err != nil {
 		return nil, err
 	}
 	for i, child := range t.children { // a child is younger than its parent
@@ -101,13 +92,4 @@ func readTree(r io.Reader, c CountConfig, seen uint64) (*contextTree, error) {
 		}
 	}
 	return t, nil
-}
-
-func readAll(r io.Reader, parts ...any) error {
-	for _, part := range parts {
-		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
-			return err
-		}
-	}
-	return nil
 }

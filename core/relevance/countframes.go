@@ -247,17 +247,14 @@ func (c CountConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
 	return (pixels + float64(shape.Act)) * frameNodes * (8*float64(c.Bins) + 12)
 }
 
-// frameCountMagic begins a saved density of frames.
-const frameCountMagic = 0x31465443_52474750 // "PGGRCTF1"
-
 // Save writes the trees, little-endian.
 func (m *FrameCount) Save(w io.Writer) error {
-	return saveTrees(w, frameCountMagic, m.config, m.seen, m.trees)
+	return saveTrees(w, m.config, m.seen, m.trees)
 }
 
 // Load reads what Save wrote for the same settings. On an error m must not be used any
 // further.
 func (m *FrameCount) Load(r io.Reader) (err error) {
-	m.seen, err = loadTrees(r, frameCountMagic, m.config, m.trees)
+	m.seen, err = loadTrees(r, m.config, m.trees)
 	return err
 }

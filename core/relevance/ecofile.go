@@ -1,54 +1,34 @@
 package relevance
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 
 	"pgrlab/core/nn"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
-	"pgrlab/core/version"
 )
-
-// ecoMagic begins a saved ECO.
-const ecoMagic = 0x334f4345_524750 // "PGRECO3"
 
 // Save writes the networks and which looks of the log are remembered.
 func (m *ECO) Save(w io.Writer) error {
-	if err := m.save(w); err != nil {
+	parts, s := m.parts(), &m.memories
+	for i, n := range s.n {
+		parts = append(append(parts, uint32(n)), s.parts(i)...)
+	}
+	if err := plan.SaveAll(w, parts...); err != nil {
 		return fmt.Errorf("save eco: %w", err)
 	}
 	return nil
 }
 
-func (m *ECO) save(w io.Writer) error {
-	if err := writeAll(w, uint64(ecoMagic), m.rounds, m.accuracy, m.met, m.history.met); err != nil {
-		return err
-	}
-	if err := plan.Save(m.device, w, m.net.state()); err != nil {
-		return err
-	}
-	if err := m.programs.optimiser.Save(w); err != nil {
-		return err
-	}
-	s := &m.memories
-	for i, n := range s.n {
-		if err := writeAll(w, uint32(n), s.seenOf(i), s.keysOf(i), s.placesOf(i), s.joined[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+// parts are what a file begins with: the counters, the networks and their optimiser.
+func (m *ECO) parts() []any {
+	return []any{&m.rounds, &m.accuracy, &m.met, &m.history.met, plan.Tensors{Device: m.device, Of: m.net.state()}, m.programs.optimiser}
 }
 
-// writeAll writes numbers.
-func writeAll(w io.Writer, parts ...any) error {
-	for _, part := range parts {
-		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
-			return err
-		}
-	}
-	return nil
+// parts are what follows the size of a copy's memory.
+func (s *memories) parts(i int) []any {
+	return []any{s.seenOf(i), s.keysOf(i), s.placesOf(i), &s.joined[i]}
 }
 
 // Load reads what Save wrote for the same settings, after the log was loaded; a round that was under way continues. On an
@@ -61,26 +41,13 @@ func (m *ECO) Load(r io.Reader) error {
 }
 
 func (m *ECO) load(r io.Reader) error {
-	var magic uint64
-	if err := readAll(r, &magic); err != nil {
-		return err
-	}
-	if magic != ecoMagic {
-		return version.ErrOther
-	}
-	if err := readAll(r, &m.rounds, &m.accuracy, &m.met, &m.history.met); err != nil {
+	if err := plan.LoadAll(r, m.parts()...); err != nil {
 		return err
 	}
 	m.pairs.of = 0
 	h := &m.history
 	if h.born = h.log.Steps() - h.met; h.met > h.log.Steps() || !h.log.Holds(h.log.Steps()-uint64(h.filled())) {
 		return fmt.Errorf("a history of %d env steps after %d, of which not all are held", h.filled(), h.log.Steps())
-	}
-	if err := plan.Load(m.device, r, m.net.state()); err != nil {
-		return err
-	}
-	if err := m.programs.optimiser.Load(r); err != nil {
-		return err
 	}
 	s := &m.memories
 	for i := range s.n {
@@ -94,7 +61,7 @@ func (m *ECO) load(r io.Reader) error {
 // load reads a copy's memory.
 func (s *memories) load(r io.Reader, i int) error {
 	var n uint32
-	if err := readAll(r, &n); err != nil {
+	if err := plan.LoadAll(r, &n); err != nil {
 		return err
 	}
 	if int64(n) > int64(s.size) {
@@ -102,7 +69,7 @@ func (s *memories) load(r io.Reader, i int) error {
 	}
 	s.forget(i)
 	s.n[i] = int(n)
-	if err := readAll(r, s.seenOf(i), s.keysOf(i), s.placesOf(i), &s.joined[i]); err != nil {
+	if err := plan.LoadAll(r, s.parts(i)...); err != nil {
 		return err
 	}
 	for _, seen := range s.seenOf(i) {

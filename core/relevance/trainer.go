@@ -121,10 +121,7 @@ func (t *trainer) Close() error { return plan.Close(t.step, &t.scorers) }
 
 // Save writes weights, statistics and the optimiser.
 func (t *trainer) Save(w io.Writer) error {
-	if err := plan.Save(t.device, w, t.state); err != nil {
-		return fmt.Errorf("save %s: %w", t.name, err)
-	}
-	if err := t.optimiser.Save(w); err != nil {
+	if err := plan.SaveAll(w, plan.Tensors{Device: t.device, Of: t.state}, t.optimiser); err != nil {
 		return fmt.Errorf("save %s: %w", t.name, err)
 	}
 	return nil
@@ -133,10 +130,7 @@ func (t *trainer) Save(w io.Writer) error {
 // Load reads what Save wrote for the same settings. On an error the function must not
 // be used any further.
 func (t *trainer) Load(r io.Reader) error {
-	if err := plan.Load(t.device, r, t.state); err != nil {
-		return fmt.Errorf("load %s: %w", t.name, err)
-	}
-	if err := t.optimiser.Load(r); err != nil {
+	if err := plan.LoadAll(r, plan.Tensors{Device: t.device, Of: t.state}, t.optimiser); err != nil {
 		return fmt.Errorf("load %s: %w", t.name, err)
 	}
 	return nil

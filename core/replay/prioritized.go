@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"pgrlab/core/rng"
-	"pgrlab/core/version"
 )
 
 // PriorityConfig holds the constants of prioritized sampling.
@@ -128,13 +127,10 @@ func (p *Prioritized) Update(priorities []float32) {
 	}
 }
 
-// priorityMagic begins saved priorities; the digit is the version of the format.
-const priorityMagic = "PGRP1\n"
-
-// Save writes the weights: magic, their number as a little-endian uint64, then each
+// Save writes the weights: their number as a little-endian uint64, then each
 // as a float64. Sums and maxima follow from them.
 func (p *Prioritized) Save(w io.Writer) error {
-	buf := binary.LittleEndian.AppendUint64([]byte(priorityMagic), uint64(p.length))
+	buf := binary.LittleEndian.AppendUint64(nil, uint64(p.length))
 	for i, weight := range p.tree.weights(p.length) {
 		buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(weight))
 		if len(buf) >= fileRows*64 || i == p.length-1 {
@@ -162,14 +158,10 @@ func (p *Prioritized) Load(src io.Reader) error {
 }
 
 func (p *Prioritized) load(src io.Reader) error {
-	head := make([]byte, len(priorityMagic)+8)
-	if _, err := io.ReadFull(src, head); err != nil {
+	var length uint64
+	if err := binary.Read(src, binary.LittleEndian, &length); err != nil {
 		return err
 	}
-	if string(head[:len(priorityMagic)]) != priorityMagic {
-		return version.ErrOther
-	}
-	length := binary.LittleEndian.Uint64(head[len(priorityMagic):])
 	buf := make([]byte, fileRows*8)
 	for first := uint64(0); first < length; first += fileRows {
 		block := buf[:8*min(fileRows, length-first)]

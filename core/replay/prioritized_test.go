@@ -229,7 +229,7 @@ func TestLoadedPrioritiesGoOnBitForBit(t *testing.T) {
 	}
 	for name, wrong := range map[string][]byte{
 		"torn": saved[:len(saved)-1], "empty": nil, "of something else": []byte("something quite different"),
-		"with a weight of 0": append(append([]byte{}, saved[:len(priorityMagic)+8]...), make([]byte, 8*n)...),
+		"with a weight of 0": append(append([]byte{}, saved[:8]...), make([]byte, 8*n)...),
 	} {
 		if err := back.Load(bytes.NewReader(wrong)); err == nil || back.Len() != 0 {
 			t.Errorf("a file that is %s: %v, %d priorities", name, err, back.Len())

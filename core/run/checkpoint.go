@@ -16,11 +16,12 @@ import (
 	"pgrlab/core/printable"
 
 	"pgrlab/core/run/files"
+	"pgrlab/core/version"
 )
 
-// FormatVersion is the version of the checkpoint format that this program writes, and the
-// newest that it reads.
-const FormatVersion = 1
+// FormatVersion is the version of the checkpoint format that this program writes and reads. It says of all
+// sections how they are written.
+const FormatVersion = 2
 
 // checkpointMagic begins every checkpoint. Then follow, little-endian, the version
 // of the format (uint32), the length of the header (uint32), the header (JSON), the
@@ -124,9 +125,9 @@ func headOf(magic string, version uint32, header []byte) []byte {
 	return append(head, sum[:]...)
 }
 
-// readHead returns the header of a file that begins as headOf writes it, if its version is not newer than
-// newest. Errors call the file what.
-func readHead(r io.Reader, magic string, newest uint32, what string) ([]byte, error) {
+// readHead returns the header of a file that begins as headOf writes it, if it has that version. Errors call
+// the file what.
+func readHead(r io.Reader, magic string, want uint32, what string) ([]byte, error) {
 	head := make([]byte, preamble)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, fmt.Errorf("is not a whole %s", what)
@@ -134,7 +135,7 @@ func readHead(r io.Reader, magic string, newest uint32, what string) ([]byte, er
 	if string(head[:len(magic)]) != magic {
 		return nil, fmt.Errorf("is not a %s", what)
 	}
-	version := binary.LittleEndian.Uint32(head[len(magic):])
+	format := binary.LittleEndian.Uint32(head[len(magic):])
 	size := binary.LittleEndian.Uint32(head[len(magic)+4:])
 	if size > maxHeader {
 		return nil, errors.New("is damaged: its header is too long")
@@ -144,11 +145,14 @@ func readHead(r io.Reader, magic string, newest uint32, what string) ([]byte, er
 		return nil, fmt.Errorf("is not a whole %s", what)
 	}
 	text, sum := rest.Bytes()[:size], rest.Bytes()[size:]
-	if want := sha256.Sum256(append(head, text...)); !bytes.Equal(sum, want[:]) {
+	if right := sha256.Sum256(append(head, text...)); !bytes.Equal(sum, right[:]) {
 		return nil, errors.New("is damaged: the checksum of its header is wrong")
 	}
-	if version > newest {
-		return nil, fmt.Errorf("%w (format %d, this one reads up to %d)", ErrNewer, version, newest)
+	switch {
+	case format > want:
+		return nil, fmt.Errorf("%w (format %d, this one reads %d)", ErrNewer, format, want)
+	case format < want:
+		return nil, fmt.Errorf("was %w (format %d, this one reads %d)", version.ErrOther, format, want)
 	}
 	return text, nil
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/core/version"
 )
 
 func sample(step int, position string) *Checkpoint {
@@ -73,12 +75,14 @@ func TestADamagedCheckpointIsRefused(t *testing.T) {
 	if _, err := ReadCheckpoint(bytes.NewReader(append(slices.Clone(good), 1)), 1<<30); err == nil {
 		t.Error("a byte behind the end is no damage")
 	}
-	newer := slices.Clone(good)
-	binary.LittleEndian.PutUint32(newer[len(checkpointMagic):], FormatVersion+1)
-	sum := sha256.Sum256(newer[:head-sha256.Size])
-	copy(newer[head-sha256.Size:], sum[:])
-	if _, err := ReadHeader(bytes.NewReader(newer)); !errors.Is(err, ErrNewer) {
-		t.Errorf("a newer one: %v", err)
+	for format, want := range map[uint32]error{FormatVersion + 1: ErrNewer, FormatVersion - 1: version.ErrOther} {
+		other := slices.Clone(good)
+		binary.LittleEndian.PutUint32(other[len(checkpointMagic):], format)
+		sum := sha256.Sum256(other[:head-sha256.Size])
+		copy(other[head-sha256.Size:], sum[:])
+		if _, err := ReadHeader(bytes.NewReader(other)); !errors.Is(err, want) {
+			t.Errorf("format %d: %v", format, err)
+		}
 	}
 }
 

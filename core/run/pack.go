@@ -21,9 +21,9 @@ import (
 	"pgrlab/core/shell"
 )
 
-// PackVersion is the version of the format of packed runs that this program writes, and the newest that
-// it reads.
-const PackVersion = 1
+// PackVersion is the version of the format of packed runs that this program writes and reads. They hold the
+// sections of checkpoints as FormatVersion says.
+const PackVersion = 2
 
 // packMagic begins every file of packed runs. Then follow, as in a checkpoint, the version, the length of
 // the header (JSON), the header and the SHA-256 of everything so far. The rest is one zstd stream: for

@@ -1,122 +1,81 @@
 package dreamer
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 
 	"pgrlab/core/plan"
-	"pgrlab/core/version"
 )
-
-// magic begins a saved agent; the digit is the version of the format.
-const magic = "PGRM1\n"
 
 // counters are what random numbers depend on, the range of returns, and the update under way: an agent that
 // loads them makes again what was done of it.
 type counters struct {
 	Updates uint64
 	Returns span
-	Within  uint8
+	Within  bool
 	Rates   rates
+}
+
+// parts are everything that learning depends on but the latents, in the order of a file.
+func (x *Agent) parts(c *counters) []any {
+	return []any{c, plan.Tensors{Device: x.dev, Of: x.nets.state()}, x.optimiser, x.memory.fresh}
 }
 
 // Save writes everything that learning depends on.
 func (x *Agent) Save(w io.Writer) error {
-	if _, err := io.WriteString(w, magic); err != nil {
-		return err
-	}
 	c := counters{Updates: x.updates, Returns: x.returns}
 	if x.now.active {
-		c.Within, c.Rates = 1, x.now.rates
+		c.Within, c.Rates = true, x.now.rates
 	}
-	if err := binary.Write(w, binary.LittleEndian, c); err != nil {
-		return err
+	parts := x.parts(&c)
+	for _, l := range x.memory.latents {
+		parts = append(parts, latentsHead{l.first, uint64(len(l.chunks))})
+		for _, c := range l.chunks {
+			parts = append(parts, c.deter, c.class)
+		}
 	}
-	if err := plan.Save(x.dev, w, x.nets.state()); err != nil {
-		return err
-	}
-	if err := x.optimiser.Save(w); err != nil {
-		return err
-	}
-	return x.memory.save(w)
+	return plan.SaveAll(w, parts...)
 }
 
 // Load reads what Save wrote for the same configuration; learning goes on as if it had not stopped. It reads no
 // byte beyond. On an error the agent must not be used any further.
 func (x *Agent) Load(in io.Reader) error {
-	head := make([]byte, len(magic))
-	if _, err := io.ReadFull(in, head); err != nil {
-		return err
-	}
-	if string(head) != magic {
-		return version.ErrOther
-	}
 	var c counters
-	if err := binary.Read(in, binary.LittleEndian, &c); err != nil {
+	if err := plan.LoadAll(in, x.parts(&c)...); err != nil {
 		return err
 	}
-	x.updates, x.returns, x.now = c.Updates, c.Returns, progress{active: c.Within > 0, rates: c.Rates}
-	if err := plan.Load(x.dev, in, x.nets.state()); err != nil {
-		return err
-	}
-	if err := x.optimiser.Load(in); err != nil {
-		return err
-	}
-	return x.memory.load(in)
-}
-
-// save writes which sequences were learned from, and the latents.
-func (r *memory) save(w io.Writer) error {
-	if err := binary.Write(w, binary.LittleEndian, r.fresh); err != nil {
-		return err
-	}
-	for i := range r.latents {
-		l := &r.latents[i]
-		if err := binary.Write(w, binary.LittleEndian, [2]uint64{l.first, uint64(len(l.chunks))}); err != nil {
+	x.updates, x.returns, x.now = c.Updates, c.Returns, progress{active: c.Within, rates: c.Rates}
+	for i := range x.memory.latents {
+		if err := x.memory.latents[i].load(in); err != nil {
 			return err
-		}
-		for _, c := range l.chunks {
-			if err := binary.Write(w, binary.LittleEndian, c.deter); err != nil {
-				return err
-			}
-			if _, err := w.Write(c.class); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// load reads what save wrote.
-func (r *memory) load(in io.Reader) error {
-	if err := binary.Read(in, binary.LittleEndian, r.fresh); err != nil {
+// latentsHead begins saved latents of a copy.
+type latentsHead struct{ First, Chunks uint64 }
+
+func (l *latents) load(in io.Reader) error {
+	var head latentsHead
+	if err := plan.LoadAll(in, &head); err != nil {
 		return err
 	}
-	for i := range r.latents {
-		l, head := &r.latents[i], [2]uint64{}
-		if err := binary.Read(in, binary.LittleEndian, &head); err != nil {
+	if head.First%chunkLooks != 0 || head.Chunks > 2+mostSeen/chunkLooks {
+		return fmt.Errorf("latents of %d parts from look %d on are saved", head.Chunks, head.First)
+	}
+	l.first, l.chunks = head.First, nil
+	for range head.Chunks {
+		c := chunk{make([]int16, chunkLooks*l.deter), make([]uint8, chunkLooks*l.groups)}
+		if err := plan.LoadAll(in, c.deter, c.class); err != nil {
 			return err
 		}
-		if head[0]%chunkLooks != 0 || head[1] > 2+mostSeen/chunkLooks {
-			return fmt.Errorf("latents of %d parts from look %d on are saved", head[1], head[0])
+		for _, k := range c.class {
+			if int(k) > l.classes {
+				return fmt.Errorf("class %d of %d is saved", k, l.classes)
+			}
 		}
-		l.first, l.chunks = head[0], nil
-		for range head[1] {
-			c := chunk{make([]int16, chunkLooks*l.deter), make([]uint8, chunkLooks*l.groups)}
-			if err := binary.Read(in, binary.LittleEndian, c.deter); err != nil {
-				return err
-			}
-			if _, err := io.ReadFull(in, c.class); err != nil {
-				return err
-			}
-			for _, k := range c.class {
-				if int(k) > l.classes {
-					return fmt.Errorf("class %d of %d is saved", k, l.classes)
-				}
-			}
-			l.chunks = append(l.chunks, c)
-		}
+		l.chunks = append(l.chunks, c)
 	}
 	return nil
 }

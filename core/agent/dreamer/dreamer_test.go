@@ -159,8 +159,7 @@ func TestNothingMovesWithoutAFiniteUpdate(t *testing.T) {
 		s.units(t, s.x.units())
 	}
 	after := saved(t, s.x)
-	count := len(magic)
-	if !bytes.Equal(after[:count], before[:count]) || !bytes.Equal(after[count+8:], before[count+8:]) {
+	if !bytes.Equal(after[8:], before[8:]) {
 		t.Error("an update without effect has changed something")
 	}
 	if s.made[len(s.made)-1].Stepped {

@@ -65,10 +65,7 @@ func (l *Latent) Prepare(u agent.Uses) error {
 
 // Save writes everything that learning depends on, and which frames D_real was made from.
 func (l *Latent) Save(w io.Writer) error {
-	if err := l.Agent.Save(w); err != nil {
-		return err
-	}
-	return l.encoded.Save(w)
+	return plan.SaveAll(w, l.Agent, &l.encoded)
 }
 
 // Load reads what Save wrote.

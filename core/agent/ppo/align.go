@@ -1,7 +1,6 @@
 package ppo
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -100,39 +99,20 @@ func (l *Latent) aligning(i int) experience.Look {
 	return seen
 }
 
-func (l *Latent) saveAligned(w io.Writer) error {
+// loadAligned reads that many rows to align by, and the maps.
+func (l *Latent) loadAligned(r io.Reader, rows int64) error {
 	a := l.aligned
-	if err := binary.Write(w, binary.LittleEndian, uint32(len(a.then)/l.config.latents().Obs)); err != nil {
-		return err
-	}
-	for _, part := range []any{a.obs, a.then} {
-		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
-			return err
-		}
-	}
-	return plan.Save(l.dev, w, a.params())
-}
-
-func (l *Latent) loadAligned(r io.Reader) error {
-	a := l.aligned
-	var rows uint32
-	if err := binary.Read(r, binary.LittleEndian, &rows); err != nil {
-		return err
-	}
-	if int64(rows) > int64(l.config.AlignRows) {
+	if rows > int64(l.config.AlignRows) {
 		return fmt.Errorf("%d rows to align by are saved, want at most %d", rows, l.config.AlignRows)
 	}
-	n := int(rows)
-	a.obs, a.then = make([]experience.Ref, n), make([]float32, n*l.config.latents().Obs)
-	for _, part := range []any{a.obs, a.then} {
-		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
-			return err
-		}
+	a.obs, a.then = make([]experience.Ref, rows), make([]float32, int(rows)*l.config.latents().Obs)
+	if err := plan.LoadAll(r, a.obs, a.then, plan.Tensors{Device: l.dev, Of: a.params()}); err != nil {
+		return err
 	}
 	for _, at := range a.obs {
 		if l.rollout.Log != nil {
 			l.rollout.Log.Pin(at)
 		}
 	}
-	return plan.Load(l.dev, r, a.params())
+	return nil
 }

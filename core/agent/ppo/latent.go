@@ -1,7 +1,6 @@
 package ppo
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -161,35 +160,23 @@ func (l *Latent) Prepare(u agent.Uses) error {
 	return err
 }
 
+// parts are what a file begins with, up to the number of rows to align by.
+func (l *Latent) parts(rows *uint32) []any {
+	return []any{l.Agent, &l.heads.peak, plan.Tensors{Device: l.dev, Of: l.heads.params()}, rows}
+}
+
 // Save writes everything that learning depends on, and what D_real is made from.
 func (l *Latent) Save(w io.Writer) error {
-	if err := l.Agent.Save(w); err != nil {
-		return err
-	}
-	err := binary.Write(w, binary.LittleEndian, l.heads.peak)
-	if err == nil {
-		err = plan.Save(l.dev, w, l.heads.params())
-	}
-	if err == nil {
-		err = l.saveAligned(w)
-	}
-	if err == nil {
-		err = l.chosen.Save(w)
-	}
-	return err
+	a, rows := l.aligned, uint32(len(l.aligned.then)/l.config.latents().Obs)
+	return plan.SaveAll(w, append(l.parts(&rows), a.obs, a.then, plan.Tensors{Device: l.dev, Of: a.params()}, l.chosen)...)
 }
 
 // Load reads what Save wrote.
 func (l *Latent) Load(r io.Reader) error {
-	if err := l.Agent.Load(r); err != nil {
-		return err
-	}
-	err := binary.Read(r, binary.LittleEndian, &l.heads.peak)
+	var rows uint32
+	err := plan.LoadAll(r, l.parts(&rows)...)
 	if err == nil {
-		err = plan.Load(l.dev, r, l.heads.params())
-	}
-	if err == nil {
-		err = l.loadAligned(r)
+		err = l.loadAligned(r, int64(rows))
 	}
 	if err == nil {
 		err = l.chosen.Load(r, l.config.Copies)

@@ -41,11 +41,6 @@ func (c Config) Looks() experience.Shape {
 	return experience.Shape{Numbers: c.numbers(), Bytes: c.frame(), Act: c.Shape.Act, Copies: c.Copies}
 }
 
-// computed lists what was computed, in the order of a file.
-func (r *rollout) computed() [][]float32 {
-	return [][]float32{r.returns, r.values, r.logp, r.advantages}
-}
-
 // advantage computes A and R from the rows' values and the values last [copies] after the newest env
 // step. A time limit is an end of the task.
 func (r *rollout) advantage(c Config, last []float32) {

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -136,20 +137,12 @@ func (p *pair) Prepare(u agent.Uses) error {
 }
 
 // Save writes both.
-func (p *pair) Save(w io.Writer) error {
-	if err := p.Agent.Save(w); err != nil {
-		return err
-	}
-	return p.explorer.Save(w)
-}
+func (p *pair) Save(w io.Writer) error { return plan.SaveAll(w, p.Agent, p.explorer) }
 
 // Load reads both. SavePolicy and LoadPolicy are the exploiter's.
 func (p *pair) Load(r io.Reader) error {
-	if err := p.Agent.Load(r); err != nil {
-		return err
-	}
 	p.rows, p.from = nil, nil
-	return p.explorer.Load(r)
+	return plan.LoadAll(r, p.Agent, p.explorer)
 }
 
 // Close frees the programs of both.

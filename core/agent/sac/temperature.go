@@ -79,7 +79,8 @@ func (t *temperature) step(logp []float32) (loss float64) {
 	return loss
 }
 
-func (t *temperature) save(w io.Writer) error {
+// Save writes α and the state of its optimiser, Load reads them.
+func (t *temperature) Save(w io.Writer) error {
 	if err := t.fetch(); err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (t *temperature) save(w io.Writer) error {
 	return binary.Write(w, binary.LittleEndian, t.adamState)
 }
 
-func (t *temperature) load(r io.Reader) error {
+func (t *temperature) Load(r io.Reader) error {
 	if err := binary.Read(r, binary.LittleEndian, &t.adamState); err != nil {
 		return err
 	}

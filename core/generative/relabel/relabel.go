@@ -15,7 +15,6 @@ import (
 
 	"pgrlab/core/analysis"
 	"pgrlab/core/generative"
-	"pgrlab/core/version"
 )
 
 // Generator is a generator whose rows are changed as its configuration says. Of rows that the
@@ -164,20 +163,12 @@ func (r *Generator) PromptScores(knobs generative.GenKnobs, occasion uint64, n i
 	return r.Model.PromptScores(knobs, occasion, n)
 }
 
-const magic = 0x314c4552_47475250 // "PRGGREL1"
-
-// header is what a checkpoint has in addition to the generator's own.
-type header struct {
-	Magic uint64
-	Count count
-}
-
 // Save writes the generator and how far a generation is.
 func (r *Generator) Save(w io.Writer) error {
 	if err := r.Model.Save(w); err != nil {
 		return err
 	}
-	return binary.Write(w, binary.LittleEndian, header{magic, r.count})
+	return binary.Write(w, binary.LittleEndian, r.count)
 }
 
 // Load reads what Save wrote; see generative.Generator.
@@ -185,14 +176,9 @@ func (r *Generator) Load(from io.Reader, real generative.Rows) error {
 	if err := r.Model.Load(from, real); err != nil {
 		return err
 	}
-	var h header
-	if err := binary.Read(from, binary.LittleEndian, &h); err != nil {
+	if err := binary.Read(from, binary.LittleEndian, &r.count); err != nil {
 		return fmt.Errorf("load generator: %w", err)
 	}
-	if h.Magic != magic {
-		return fmt.Errorf("load generator: %w", version.ErrOther)
-	}
-	r.count = h.Count
 	return nil
 }
 
