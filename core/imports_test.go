@@ -17,7 +17,7 @@ var allowed = map[string][]string{
 	"":     {"tui/program"},
 	"core": {},
 
-	"tui/program": {"docs/demo", "tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/maze", "envs/mujoco", "envs/noise", "envs/outside", "envs/taskfile"}, // all parts meet here
+	"tui/program": {"docs/demo", "tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/maze", "envs/mujoco", "envs/outside", "envs/taskfile"}, // all parts meet here
 
 	"tui":         {"tui/...", "core/config", "core/spelling", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/task", "core/relevance", "core/knob", "core/run", "core/bench"}, // puts the commands together
@@ -161,11 +161,10 @@ var allowed = map[string][]string{
 	"tui/testing/pty":         {},
 	"tui/testing/tmux":        {"core/testing/pace"},
 
-	"envs":          {"envs/mujoco", "envs/noise", "envs/render", "core/formula"},
+	"envs":          {"envs/mujoco", "envs/render", "core/formula"},
 	"envs/maze":     {},
 	"envs/mujoco":   {},
-	"envs/noise":    {},
-	"envs/outside":  {"envs/noise", "core/printable"}, // printable: what other programs say
+	"envs/outside":  {"core/printable"}, // printable: what other programs say
 	"envs/render":   {},
 	"envs/taskfile": {"envs", "envs/mujoco", "core/formula", "core/printable", "core/spelling"}, // formulas; what others wrote; what was probably meant
 }

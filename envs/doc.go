@@ -9,7 +9,7 @@
 //
 // Find and Tasks give tasks by name. Task.New makes one environment, Task.NewVec
 // many that are stepped together, for evaluation; Task.With plays a task with
-// action repeat or noise. Observations are those of the originals, flattened in their
+// action repeat. Observations are those of the originals, flattened in their
 // order. Actions lie in [-1,1] in every coordinate and are rescaled to the actuators'
 // ranges. An episode has at most 1000 control steps. Only Hopper-v2 and Walker2d-v2
 // can end earlier, when the body falls: this is a termination. The time limit is a

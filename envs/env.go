@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"pgrlab/envs/mujoco"
-	"pgrlab/envs/noise"
 )
 
 // Env is one environment. It belongs to one goroutine at a time.
@@ -27,7 +26,6 @@ func (t Task) New(seed uint64) (*Env, error) {
 		in.Close()
 		return nil, err
 	}
-	sim.noise = noise.New(t.options.noise())
 	return &Env{instance: in, sim: sim, action: make([]float64, t.ActSize)}, nil
 }
 
@@ -85,12 +83,12 @@ func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated
 }
 
 // Observation writes the observation that was returned last [ObsSize]; after Load, the
-// one that the saved environment returned last if it had the same seed.
+// one that the saved environment returned last.
 func (e *Env) Observation(obs []float32) { e.sim.narrow(obs) }
 
 // Save writes the whole state: another Env of the same task and seed that loads it
 // continues bit for bit, in this episode and in those after it. One of another seed
-// continues this episode, with noise of its own, and then starts its own ones.
+// continues this episode, and then starts its own ones.
 func (e *Env) Save(w io.Writer) error { return e.sim.save(w) }
 
 // Load reads what Save wrote. After an error the environment is unchanged.

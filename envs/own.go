@@ -7,7 +7,7 @@ import (
 )
 
 // An Own is a task that another package defines. Everything else about it, such as vectors, action
-// repeat, noise, saved states and pictures, is as for built-in tasks.
+// repeat, saved states and pictures, is as for built-in tasks.
 type Own struct {
 	Name, Doc string
 	// Identity is of everything that the task is made from: a state is loaded only by the task that

@@ -16,8 +16,8 @@ type placer interface {
 // Place starts a new episode in the state that an observation describes, so that a
 // generated transition can be compared with the physics. If the observation does not
 // determine the state, the error says why: this is so for every observation of tasks with
-// Hidden, and for velocities at the clip of Gym's tasks. Observations of this episode have no
-// noise. Step still requires actions in [-1,1]: clip generated ones.
+// Hidden, and for velocities at the clip of Gym's tasks. Step still requires actions in [-1,1]:
+// clip generated ones.
 func (e *Env) Place(obs []float32) error {
 	if err := e.sim.placeAt(obs); err != nil {
 		return fmt.Errorf("place %s: %w", e.sim.task.Name, err)

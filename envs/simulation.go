@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 
 	"pgrlab/envs/mujoco"
-	"pgrlab/envs/noise"
 )
 
 // simulation is one running copy of a task, in the precision of the physics.
@@ -19,16 +18,14 @@ type simulation struct {
 	seed      uint64
 	source    *rand.PCG
 	episode   uint64
-	step      int          // control steps in the episode; notStarted before the first
-	over      bool         // whether the episode ended by itself
-	obs       []float64    // last observation, in the precision of the physics
-	noise     *noise.Noise // added to what a learner sees; nil: none
+	step      int       // control steps in the episode; notStarted before the first
+	over      bool      // whether the episode ended by itself
+	obs       []float64 // last observation, in the precision of the physics
 }
 
 const notStarted = -1
 
-// placed is the number of every episode that Place starts. Noise is a function of the episode, and
-// would be the same in all of them. As a number it is saved with the state.
+// placed is the number of every episode that Place starts.
 const placed = math.MaxUint64
 
 func newSimulation(in *mujoco.Instance, task *Task, seed uint64) (*simulation, error) {
@@ -121,7 +118,7 @@ func (s *simulation) act(action []float64) (float64, error) {
 		s.body.Ctrl[i] = c.low + (c.high-c.low)*(min(max(a, -1), 1)+1)/2
 	}
 	sum := 0.0
-	for k := range s.task.options.repeat() {
+	for k := range s.task.repeats() {
 		if k > 0 {
 			s.depart()
 		}
@@ -168,15 +165,12 @@ func (s *simulation) ended() bool { return s.over || s.timeout() }
 
 // timeout says whether the episode reached its time limit.
 func (s *simulation) timeout() bool {
-	return s.step >= min(s.task.EpisodeSteps*s.task.options.repeat(), s.task.length)
+	return s.step >= min(s.task.EpisodeSteps*s.task.repeats(), s.task.length)
 }
 
 // narrow writes the observation as the learner sees it.
 func (s *simulation) narrow(obs []float32) {
 	for i, x := range s.obs {
 		obs[i] = float32(x)
-	}
-	if s.step != notStarted && s.episode != placed {
-		s.noise.Add(obs, s.seed, s.episode, s.step)
 	}
 }

@@ -41,7 +41,7 @@ type Task struct {
 	substeps int                               // physics steps in a control step
 	bind     func(*physics) (behaviour, error) // binds the task to a body
 	names    []string                          // names of the numbers of an observation
-	options  Options
+	repeat   int                               // see With
 }
 
 // behaviour is a task bound to one copy of its body.

@@ -257,15 +257,3 @@ func TestAFileOfARunFromPixels(t *testing.T) {
 		t.Errorf("it differs from its axes in %v, %v", found, err)
 	}
 }
-
-// Noise is of numbers: with frames it would have no effect.
-func TestNoNoiseOnFrames(t *testing.T) {
-	c, err := Resolve(Choice{Task: "walker-walk", Method: "drqv2", Scale: "demo"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Environment.NoiseShare, c.Environment.NoiseSigma = 0.5, []float64{1}
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "want 0, or") {
-		t.Error(err)
-	}
-}

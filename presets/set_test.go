@@ -37,7 +37,6 @@ func TestSet(t *testing.T) {
 		{"generator.p_mean", "low", "want a number"},
 		{"generator.conditional", "yes", "want true or false"},
 		{"agent.hidden", "64,wide", "want a whole number, or several with commas"},
-		{"environment.noise_share", "some", "want a number"},
 		{"generator", "5", "want a key and not a table"},
 		{"generator.width", "5\nblocks = 7", "one value"},
 		{"", "5", "want a key and not a table"},

@@ -37,7 +37,7 @@ var bounds = map[string][2]int{
 
 // lists are the most elements that lists may have.
 var lists = map[string]int{
-	"agent.hidden": 100, "environment.noise_sigma": 10_000, "schedule": 100_000, "pixels.strides": 16,
+	"agent.hidden": 100, "schedule": 100_000, "pixels.strides": 16,
 	"data.files": 1000, "data.sha256": 1000, "data.act_low": 1 << 16, "data.act_high": 1 << 16,
 	"eco.comparator": 16, "environment.outside.args": 1000, "environment.outside.spec.low": 1 << 16, "environment.outside.spec.high": 1 << 16, "environment.outside.spec.names": 1 << 16,
 }

@@ -210,9 +210,6 @@ func (c *Config) validateObservation(s agent.Spec) error {
 	case o == task.ObservationState && s.Takes == agent.TakesPixels:
 		return fmt.Errorf("environment.observation is %q, but learner %s of method %s takes pixels: want %q, or another method", o, s.Name, c.Method, task.ObservationPixels)
 	}
-	if c.Sees() && c.Environment.NoiseShare > 0 {
-		return fmt.Errorf("environment.noise_share is %g, but the noise is added to numbers and learner %s sees frames: want 0, or environment.observation %q", c.Environment.NoiseShare, s.Name, task.ObservationState)
-	}
 	if c.Sees() {
 		return c.Pixels.Validate()
 	}

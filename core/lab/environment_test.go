@@ -58,10 +58,10 @@ func TestALostEpisodeIsNoted(t *testing.T) {
 
 func TestATaskWithoutOptionsRefusesThem(t *testing.T) {
 	world := newWorld().task()
-	if _, err := world.Played(task.Environment{ActionRepeat: 1, NoiseSigma: []float64{1}}); err != nil {
+	if _, err := world.Played(task.Environment{ActionRepeat: 1}); err != nil {
 		t.Errorf("the task as it is: %v", err)
 	}
-	for _, e := range []task.Environment{{ActionRepeat: 2}, {NoiseShare: 0.5, NoiseSigma: []float64{1}}} {
+	for _, e := range []task.Environment{{ActionRepeat: 2}, {CellBonus: 1}} {
 		if _, err := world.Played(e); err == nil || !strings.Contains(err.Error(), "world") {
 			t.Errorf("%+v: error %v", e, err)
 		}

@@ -93,9 +93,6 @@ func newGenerator(whole *config.Config, task task.Task, shape replay.Shape, poli
 	}
 	var label func(rows []float32) error
 	if c.Head.Enabled() {
-		if whole.Environment.NoiseShare > 0 {
-			d.Directions, d.Ends = nil, nil // observations with noise do not follow the task's rules
-		}
 		headed, err := generative.WithHeads(g, c.Head, d)
 		if err != nil {
 			g.Close()

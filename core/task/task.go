@@ -51,14 +51,12 @@ type Own interface {
 // Environment is how a run plays its task, fixed for the run. The zero value is
 // the task as its makers define it.
 type Environment struct {
-	Observation  string    `toml:"observation,omitempty"` // state or pixels; "": what the learner takes
-	ActionRepeat int       `toml:"action_repeat"`         // control steps of an env step, rewards summed; 0 means 1
-	Copies       int       `toml:"copies"`                // of the environment that an agent trains in: an env step is one of each; 0 means 1
-	NoiseShare   float64   `toml:"noise_share"`           // share of the training observations with Gaussian noise; evaluation has none
-	NoiseSigma   []float64 `toml:"noise_sigma"`           // its standard deviation: one for all coordinates, or one for each
-	CellBonus    float64   `toml:"cell_bonus,omitempty"`  // on training rewards, for every place of a maze that is entered for the first time in an episode
-	Outside      Outside   `toml:"outside,omitempty"`     // the program that simulates the task, if another one does
-	TV           string    `toml:"-"`                     // what covers a part of what is seen at first: one of Task.TVs; "": the first of them. During a run a knob changes it
+	Observation  string  `toml:"observation,omitempty"` // state or pixels; "": what the learner takes
+	ActionRepeat int     `toml:"action_repeat"`         // control steps of an env step, rewards summed; 0 means 1
+	Copies       int     `toml:"copies"`                // of the environment that an agent trains in: an env step is one of each; 0 means 1
+	CellBonus    float64 `toml:"cell_bonus,omitempty"`  // on training rewards, for every place of a maze that is entered for the first time in an episode
+	Outside      Outside `toml:"outside,omitempty"`     // the program that simulates the task, if another one does
+	TV           string  `toml:"-"`                     // what covers a part of what is seen at first: one of Task.TVs; "": the first of them. During a run a knob changes it
 }
 
 // The choices of Environment.Observation.
@@ -79,7 +77,7 @@ func (t Task) Observations() []string {
 func (e Environment) InLockstep() int { return max(1, e.Copies) }
 
 func (e Environment) plain() bool {
-	return e.ActionRepeat <= 1 && e.NoiseShare == 0 && e.TV == "" && e.CellBonus == 0
+	return e.ActionRepeat <= 1 && e.TV == "" && e.CellBonus == 0
 }
 
 // Played returns the task as a run with e plays it.
@@ -94,7 +92,7 @@ func (t Task) Played(e Environment) (Task, error) {
 		if e.plain() {
 			return t, nil
 		}
-		return t, fmt.Errorf("%s: neither action repeat nor noise is known here", t.Name)
+		return t, fmt.Errorf("%s: action repeat is not known here", t.Name)
 	}
 	return t.With(e)
 }

@@ -3,14 +3,11 @@ package outside
 import (
 	"fmt"
 	"io"
-
-	"pgrlab/envs/noise"
 )
 
 // Env is one copy of an environment. It belongs to one goroutine at a time.
 type Env struct {
 	fleet  *fleet
-	noise  *noise.Noise
 	reward [1]float64
 }
 
@@ -20,7 +17,7 @@ func (t *Task) New(seed uint64) (*Env, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make %s: %w", t.Name, err)
 	}
-	return &Env{fleet: f, noise: noise.New(t.noise)}, nil
+	return &Env{fleet: f}, nil
 }
 
 func (e *Env) rider() *rider { return e.fleet.riders[0] }
@@ -57,12 +54,8 @@ func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated
 	return e.reward[0], r.Terminated, r.Truncated, nil
 }
 
-// narrow writes the present observation, with noise.
-func (e *Env) narrow(obs []float32) {
-	r := e.rider()
-	copy(obs, r.episode.Obs)
-	e.noise.Add(obs, r.seed, r.episode.Number, len(r.episode.Actions)/e.ActSize())
-}
+// narrow writes the present observation.
+func (e *Env) narrow(obs []float32) { copy(obs, e.rider().episode.Obs) }
 
 // Draw returns a picture of the running episode: bytes of red, green and blue, the top line first.
 func (e *Env) Draw(width, height int) ([]byte, error) {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"pgrlab/envs/noise"
 )
 
 // wave is the action of a step.
@@ -68,11 +66,10 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// With action repeat, an env step is several steps of the program, whose rewards are added; noise is on what a learner
-// sees alone.
+// With action repeat, an env step is several steps of the program, whose rewards are added.
 func TestPlayed(t *testing.T) {
 	on := task(t, "fine", Options{})
-	twice := must(on.With(3, noise.Options{}))
+	twice := must(on.With(3))
 	if twice.EpisodeSteps != 7 {
 		t.Errorf("an episode of 20 steps has %d env steps of 3", twice.EpisodeSteps)
 	}
@@ -94,13 +91,7 @@ func TestPlayed(t *testing.T) {
 			t.Fatalf("step %d: %v, %v, %t, want %v, %v", i, reward, obs, truncated, sum, same)
 		}
 	}
-	noisy := must(on.With(1, noise.Options{Share: 1, Sigma: []float64{0.1}}))
-	env, obs = begun(t, noisy)
-	_, same = begun(t, on)
-	if slices.Equal(obs, same) || !slices.Equal(env.rider().episode.Obs, same) {
-		t.Errorf("with noise %v, without %v", obs, same)
-	}
-	if _, err := on.With(30, noise.Options{}); err == nil {
+	if _, err := on.With(30); err == nil {
 		t.Error("more repeats than steps")
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-
-	"pgrlab/envs/noise"
 )
 
 // greeting is the body of hello.
@@ -70,7 +68,16 @@ func (p *process) reset(all []start, obs []float32) error {
 
 // seedOf is the seed that a program gets for an episode. Many hand it to NumPy, which takes less than 2³².
 func seedOf(seed, episode uint64) uint64 {
-	return noise.Scatter(noise.Scatter(seed)+episode) & (1<<31 - 1)
+	return scatter(scatter(seed)+episode) & (1<<31 - 1)
+}
+
+// scatter spreads neighbouring numbers over all 64 bits (the finaliser of
+// SplitMix64, Steele, Lea and Flood 2014).
+func scatter(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
 
 // step makes a step of the copies with actions [k,A], and writes rewards [k], observations [k,O] and flags [k].

@@ -2,8 +2,6 @@ package outside
 
 import (
 	"fmt"
-
-	"pgrlab/envs/noise"
 )
 
 // Task is what a program simulates, as a run plays it.
@@ -20,7 +18,6 @@ type Task struct {
 	low, high []float64
 	limit     int // control steps of an episode
 	repeat    int // control steps of an env step
-	noise     noise.Options
 }
 
 // Task is the task that the program simulates; it must have been met, or expected.
@@ -45,16 +42,13 @@ func (p *Program) Task() *Task {
 // Started says how its program was started.
 func (t *Task) Started() Started { return t.program.Started() }
 
-// With returns the task with a number of control steps in each env step, and with noise on the observations of Env.
-func (t *Task) With(repeat int, o noise.Options) (*Task, error) {
+// With returns the task with a number of control steps in each env step.
+func (t *Task) With(repeat int) (*Task, error) {
 	if repeat < 0 || repeat > t.limit {
 		return nil, fmt.Errorf("%s: action repeat of %d: want 1 to %d", t.Name, repeat, t.limit)
 	}
-	if err := o.Check(t.ObsSize); err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name, err)
-	}
 	played := *t
-	played.repeat, played.noise = max(1, repeat), o
+	played.repeat = max(1, repeat)
 	played.EpisodeSteps = (t.limit + played.repeat - 1) / played.repeat
 	return &played, nil
 }

@@ -22,7 +22,7 @@ func TestStatesAreWhole(t *testing.T) {
 		[3]string{"pole.toml", `terminate = "abs(qpos[0]) > 1.75"`, ``},
 		[3]string{"pole.toml", "[reset]", "[reset]\nmocap_pos = \"uniform(-1, 1)\"\nsettle = 3"},
 	)
-	task, err := load(t, file).Task.With(envs.Options{Repeat: 2})
+	task, err := load(t, file).Task.With(2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,6 @@ func TestLines(t *testing.T) {
 		{"train", "--steps", "0"},
 		{"train", "--threads", "-1"},
 		{"train", "--action-repeat", "2"},
-		{"train", "--set", "environment.noise_share=0.5", "--set", "environment.noise_sigma=0.1,0.2"},
 		{"train", "demo"},
 		{"demo"},
 		{"pgr-td"},

@@ -87,7 +87,7 @@ func TestMazesAreSplit(t *testing.T) {
 		if slices.Equal(first(env.Reset), train) {
 			t.Errorf("%s: a TV shows nothing", m.Name)
 		}
-		for _, e := range []task.Environment{{ActionRepeat: 2}, {NoiseShare: 0.1}, {TV: "snow"}} {
+		for _, e := range []task.Environment{{ActionRepeat: 2}, {TV: "snow"}} {
 			if _, err := of.With(e); err == nil {
 				t.Errorf("%s: %+v is taken", m.Name, e)
 			}

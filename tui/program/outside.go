@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"pgrlab/core/task"
-	"pgrlab/envs/noise"
 	"pgrlab/envs/outside"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
@@ -169,7 +168,7 @@ func outsideOf(t *outside.Task, rule endRule) task.Task {
 			if e.CellBonus != 0 {
 				return task.Task{}, fmt.Errorf("%s: environment.cell_bonus is %g, but there is no maze whose places could be counted: leave it out", t.Name, e.CellBonus)
 			}
-			played, err := t.With(e.ActionRepeat, noise.Options{Share: e.NoiseShare, Sigma: e.NoiseSigma})
+			played, err := t.With(e.ActionRepeat)
 			if err != nil {
 				return task.Task{}, err
 			}

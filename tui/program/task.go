@@ -39,8 +39,8 @@ func mazeOf(t maze.Task) task.Task {
 		New:    func(seed uint64) (task.Env, error) { return t.New(maze.Training, seed), nil },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, maze.Test, seed) },
 		With: func(e task.Environment) (task.Task, error) {
-			if e.ActionRepeat > 1 || e.NoiseShare != 0 {
-				return task.Task{}, fmt.Errorf("%s: an action is four frames already, and noise is what a TV shows: leave out action repeat and noise share", t.Name)
+			if e.ActionRepeat > 1 {
+				return task.Task{}, fmt.Errorf("%s: an action is four frames already: leave out action repeat", t.Name)
 			}
 			played, err := t.With(maze.Options{TV: e.TV, CellBonus: e.CellBonus})
 			return mazeOf(played), err
@@ -85,7 +85,7 @@ func taskOf(t envs.Task, from task.Own) task.Task {
 			if e.CellBonus != 0 {
 				return task.Task{}, fmt.Errorf("%s: environment.cell_bonus is %g, but there is no maze whose places could be counted: leave it out", t.Name, e.CellBonus)
 			}
-			played, err := t.With(envs.Options{Repeat: e.ActionRepeat, NoiseShare: e.NoiseShare, NoiseSigma: e.NoiseSigma})
+			played, err := t.With(e.ActionRepeat)
 			return taskOf(played, from), err
 		},
 	}
