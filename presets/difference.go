@@ -135,6 +135,10 @@ var unguided = map[string]string{"generator.corrector": "'conditional'", "genera
 func AsKept(settings map[string]string) map[string]string {
 	kept := maps.Clone(settings)
 	maps.Copy(kept, retired())
+	rewarded := kept["bonus.function"] != "'none'" || kept["environment.cell_bonus"] != ""
+	if kept["agent.learner"] == "'ppo'" && kept["generator.kind"] != "'none'" && rewarded {
+		kept["agent.ppo.dreamt_reward"] = "'raw'" // had to be asked for, and follows from the bonus by now
+	}
 	if settings["generator.conditional"] == "false" {
 		maps.Copy(kept, unguided)
 	}

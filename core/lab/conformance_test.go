@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/agent/ppo"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/knob"
@@ -86,10 +85,6 @@ func besides(c config.Config) map[string]config.Config {
 		})
 		with("a bonus of "+f.Name+besideGenerator, func(c *config.Config) {
 			c.Bonus, c.Knobs.Bonus = bonus, 0.25
-			if own, is := c.Agent.Own[c.Agent.Learner].(ppo.Settings); is { // the other kind knows no bonus
-				own.DreamtReward = ppo.DreamtRaw
-				c.Agent.Own = agent.Own{c.Agent.Learner: own}
-			}
 		})
 	}
 	return all

@@ -153,11 +153,6 @@ func TestWhatGenerativeReplayOnPPOCannot(t *testing.T) {
 	for want, change := range map[string]func(c *config.Config){
 		"bonus.function is":   func(c *config.Config) { c.Bonus = config.Bonus{Function: "rnd", Scale: config.ScaleReturns} },
 		"want at most 0.9375": func(c *config.Config) { c.Knobs.Hold, c.Knobs.Ratio = knob.HoldBatch, 1 },
-		"agent.ppo.dreamt_reward": func(c *config.Config) {
-			own := ppo.DefaultSettings
-			own.DreamtReward = "all"
-			c.Agent.Own = agent.Own{"ppo": own}
-		},
 	} {
 		c := ppoLatentConfig()
 		change(&c)

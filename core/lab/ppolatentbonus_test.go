@@ -22,9 +22,6 @@ func besideABonus(function, observation string) config.Config {
 	if observation == "frames" {
 		c = ppoLatentOfFrames("rnd")
 	}
-	own := c.Agent.Own["ppo"].(ppo.Settings)
-	own.DreamtReward = ppo.DreamtRaw
-	c.Agent.Own = agent.Own{"ppo": own}
 	c.Bonus, c.Knobs.Bonus = config.Bonus{Function: function, Scale: config.ScalePaper}, 0.25
 	if function == "eco" {
 		c.Bonus.Scale, c.Relevance = config.ScalePaper, c.Relevance.With("eco", ppoConfig("eco").Relevance.Of("eco"))
@@ -108,22 +105,13 @@ func TestABonusBesideAGeneratorOnTwoWorkers(t *testing.T) {
 // Combinations that are not supported are refused before anything is built, in one line that says
 // what is supported.
 func TestWhatABonusBesideAGeneratorCannot(t *testing.T) {
-	rays, frames, off := besideABonus("rnd", "rays"), besideABonus("rnd", "frames"), besideABonus("curiosity", "rays")
+	rays, frames := besideABonus("rnd", "rays"), besideABonus("rnd", "frames")
 	rnd := rays.Relevance.Of("rnd").(relevance.RNDConfig)
 	rnd.On = relevance.OnLatents
 	rays.Relevance, frames.Relevance = rays.Relevance.With("rnd", rnd), frames.Relevance.With("rnd", rnd)
-	own := off.Agent.Own["ppo"].(ppo.Settings)
-	own.DreamtReward = ppo.DreamtThreshold
-	off.Agent.Own = agent.Own{"ppo": own}
-	cells := ppoLatentConfig()
-	cells.Environment.CellBonus = 0.05
-	if _, err := newParts(&cells, mazeTask(t), quick(t, 1)); err == nil || !strings.Contains(err.Error(), `agent.ppo.dreamt_reward is "threshold"`) {
-		t.Errorf("with a bonus for new cells: %v", err)
-	}
 	for want, c := range map[string]config.Config{
-		`want rnd.on "observations"`:             rays,
-		`want "rnd" with rnd.on "observations"`:  frames,
-		`agent.ppo.dreamt_reward is "threshold"`: off,
+		`want rnd.on "observations"`:            rays,
+		`want "rnd" with rnd.on "observations"`: frames,
 	} {
 		err := c.Validate()
 		if err == nil {

@@ -27,17 +27,10 @@ type Settings struct {
 	Channels []int `toml:"-"`
 
 	// Beside a generator:
-	Window       int    `toml:"-"`             // iterations whose rows make up D_real
-	KeepRewarded int    `toml:"-"`             // rows with a reward that stay in D_real after their iteration has left it, in place of the oldest without one
-	DreamtReward string `toml:"dreamt_reward"` // how a generated reward is read: see DreamtThreshold
-	AlignRows    int    `toml:"-"`             // rows of D_real by which generated latents are aligned with the present trunk before each epoch
+	Window       int `toml:"-"` // iterations whose rows make up D_real
+	KeepRewarded int `toml:"-"` // rows with a reward that stay in D_real after their iteration has left it, in place of the oldest without one
+	AlignRows    int `toml:"-"` // rows of D_real by which generated latents are aligned with the present trunk before each epoch
 }
-
-// The choices of Settings.DreamtReward.
-const (
-	DreamtThreshold = "threshold" // the largest reward of D_real if the generated one is above half of that, else 0
-	DreamtRaw       = "raw"       // the generator's output
-)
 
 // DefaultSettings are those of google-research/episodic-curiosity for PPO without a bonus
 // (third_party/baselines/ppo2, scripts/launcher_script.py), with ppo2's vf_coef and max_grad_norm and the
@@ -49,7 +42,7 @@ var DefaultSettings = Settings{
 	Steps: 256, Epochs: 4, Minibatches: 4, Lambda: 0.95, Clip: 0.1, ValueClip: 1, ValueWeight: 0.5, MaxNorm: 0.5,
 	RewardScale: 1,
 	Kernels:     []int{8, 4, 3}, Strides: []int{4, 2, 1}, Channels: []int{32, 64, 64},
-	Window: 8, KeepRewarded: 512, DreamtReward: DreamtThreshold, AlignRows: 1024,
+	Window: 8, KeepRewarded: 512, AlignRows: 1024,
 }
 
 // Validate says in one line what is wrong, or returns nil.
@@ -72,8 +65,6 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.ppo.anneal is %g, want how often the run's length, or 0 for rates that stay", s.Anneal)
 	case !positive(s.RewardScale):
 		return fmt.Errorf("agent.ppo.reward_scale is %g, want a number above 0", s.RewardScale)
-	case s.DreamtReward != DreamtThreshold && s.DreamtReward != DreamtRaw:
-		return fmt.Errorf("agent.ppo.dreamt_reward is %q, want %q or %q", s.DreamtReward, DreamtThreshold, DreamtRaw)
 	}
 	return nil
 }

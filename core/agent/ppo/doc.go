@@ -54,7 +54,7 @@
 // Besides its part of the rollout a step then has synthetic rows: for each real row as many as
 // the knob ratio gives a batch. The action of a generated row is its largest number, z is clamped
 // to [-1,1], or for frames to numbers that are not negative, and the reward is 0 or the largest
-// of D_real (Settings.DreamtReward). With π_old and V_old, the heads as they were when the
+// of D_real, but as generated in a run with a bonus. With π_old and V_old, the heads as they were when the
 // iteration began,
 //
 //	y = r + γ(1−d)V_old(z′), A = y − V_old(z), ρ = π(a|z)/π_old(a|z)

@@ -130,10 +130,12 @@ func (x *Agent) dream(l *learning, w *agent.Work, clip float64) error {
 }
 
 // read turns generated rows into rows that the agent could have met: with the likeliest action
-// alone, and the rewards of Settings.DreamtReward.
+// alone, and one of two rewards: the largest of D_real if the generated one is above half of that,
+// else 0. This is our choice: a reward between the two does not stand for a part of a goal. With a
+// bonus there are other rewards, and the generated ones stay.
 func (h *heads) read(b *replay.Batch, c Config) {
 	choose(b.Act, b.Act, c.Shape.Act)
-	if c.DreamtReward == DreamtRaw {
+	if c.Bonus {
 		return
 	}
 	for i, r := range b.Reward {

@@ -121,7 +121,7 @@ func slowly(x *Agent, l *learning, weights [][]float64) (policy, value, loss flo
 func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"clipped": func(c *Config) {},
-		"free":    func(c *Config) { c.ValueClip, c.RewardScale, c.DreamtReward = 0, 0.1, DreamtRaw },
+		"free":    func(c *Config) { c.ValueClip, c.RewardScale, c.Bonus = 0, 0.1, true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := smallLatent()

@@ -64,9 +64,6 @@ func check(d agent.Deps) error {
 		return fmt.Errorf("pixels.pad is %d, want 0: PPO shifts no frames", d.Pixels.Pad)
 	}
 	c := configOf(d)
-	if c.Bonus && d.Generates && c.DreamtReward == DreamtThreshold {
-		return fmt.Errorf("agent.ppo.dreamt_reward is %q, which knows two rewards, and with a bonus there are others: want %q", DreamtThreshold, DreamtRaw)
-	}
 	if d.Generates && c.AlignRows <= c.latents().Obs {
 		h := c.latents().Obs
 		return fmt.Errorf("agent.hidden ends in %d: latents of so many numbers cannot be aligned by %d rows of D_real: want at most %d", h, c.AlignRows, c.AlignRows-1)
