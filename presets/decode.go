@@ -19,7 +19,7 @@ import (
 // into is a pointer to a struct; each of its sets is written as a table.
 func decode(file string, doc string, into any) error {
 	whole := table.Of(into)
-	if err := decodeDocument(doc, whole); err != nil {
+	if err := toml.NewDecoder(strings.NewReader(doc)).DisallowUnknownFields().Decode(whole); err != nil {
 		return inFile(file, err, whole)
 	}
 	if text := printable.Foreign(whole); text != "" {
@@ -27,19 +27,6 @@ func decode(file string, doc string, into any) error {
 	}
 	table.Take(into, whole)
 	return nil
-}
-
-func decodeDocument(doc string, into any) error {
-	err := toml.NewDecoder(strings.NewReader(doc)).DisallowUnknownFields().Decode(into)
-	var missing *toml.StrictMissingError
-	if !errors.As(err, &missing) {
-		return err
-	}
-	rest, err := withoutRetired(doc, missing.Errors)
-	if err == nil && len(rest) > 0 {
-		return &toml.StrictMissingError{Errors: rest}
-	}
-	return err
 }
 
 // inFile says what is wrong with a document, and where.
@@ -56,10 +43,6 @@ func inFile(file string, err error, into any) error {
 			message = key + ": " + message
 		}
 		return fmt.Errorf("read preset: %s:%d: %s", file, line, message)
-	}
-	var fixed *retiredError
-	if errors.As(err, &fixed) {
-		return fmt.Errorf("read preset: %s:%d: %w", file, fixed.line, fixed)
 	}
 	return fmt.Errorf("read preset: %s: %s", file, strings.TrimPrefix(err.Error(), "toml: "))
 }

@@ -65,7 +65,7 @@ func settingOf(settings, other map[string]string, key string) string {
 	return "0"
 }
 
-// judging are settings that affect what is known about a run, not what it does; some are retired.
+// judging are settings that affect what is known about a run, not what it does; some are gone.
 var judging = []string{
 	"environment.observation", // follows from the learner
 	"seed", "members", "steps", "device", "lanes", "generator.slice",
@@ -126,15 +126,43 @@ var before = map[string]string{
 	"generator.ensemble.target_scale": "'raw'",
 }
 
+// gone are settings that results were kept with and that no configuration has by now, with the values that
+// runs had, in TOML form. Most are constants in the code, where their sources stand.
+var gone = map[string]string{
+	"lanes":                   "2",
+	"environment.noise_share": "0.0", "environment.noise_sigma": "[]",
+	"evaluation.dormant_tau": "0.025",
+	"agent.noisy_sigma":      "0.5", "agent.candidates": "10",
+	"agent.drqv2.noise_from": "1.0", "agent.drqv2.noise_to": "0.1", "agent.drqv2.noise_clip": "0.3", "agent.drqv2.align_every": "0",
+	"agent.drqv2.freeze_at":  "0",
+	"agent.ppo.value_weight": "0.5", "agent.ppo.max_norm": "0.5", "agent.ppo.limits": "'end'", "agent.ppo.kernels": "[8, 4, 3]",
+	"agent.ppo.strides": "[4, 2, 1]", "agent.ppo.channels": "[32, 64, 64]", "agent.ppo.window": "8",
+	"agent.ppo.keep_rewarded": "512", "agent.ppo.dreamt_reward": "'threshold'", "agent.ppo.synthetic": "'value+policy'",
+	"agent.ppo.align_rows": "1024",
+	"replay.alpha":         "0.6", "replay.beta": "0.4", "replay.epsilon": "0.000001",
+	"curiosity.residual": "'shared'", "curiosity.momentum": "0.1", "curiosity.score_rows": "1024", "curiosity.respawns": "'masked'",
+	"curiosity.noise_kind": "'isotropic'", "curiosity.forward_share": "0.2",
+	"rnd.score_rows": "1024", "rnd.respawns": "'masked'",
+	"count.bins": "8", "count.depth": "4",
+	"eco.hidden": "[128, 128]", "eco.channels": "[]", "eco.entries": "200", "eco.alpha": "0.03", "eco.beta": "0.5",
+	"eco.percentile": "0.9", "eco.near": "5", "eco.far": "25", "eco.momentum": "0.1",
+	"generator.sigma_data": "1.0", "generator.s_tmin": "0.05", "generator.s_tmax": "50.0", "generator.s_noise": "1.003",
+	"generator.fourier": "8", "generator.clamp": "'auto'", "generator.beta1": "0.9", "generator.beta2": "0.99",
+	"generator.epsilon": "0.00000001", "generator.weight_decay": "0.0", "generator.clip_norm": "1.0", "generator.ema_decay": "0.995",
+	"generator.ema_after":  "100",
+	"generator.head.width": "128", "generator.head.layers": "2",
+	"generator.vae.latent": "32",
+}
+
 // unguided are settings of guidance, which do nothing in a run whose generator has no condition, or that
 // has none, with the values that such runs had when results were kept.
 var unguided = map[string]string{"generator.corrector": "'conditional'", "generator.condition_range": "'filled'"}
 
-// AsKept are settings with the values that results of the same runs were kept with, retired keys
+// AsKept are settings with the values that results of the same runs were kept with, those that are gone
 // included.
 func AsKept(settings map[string]string) map[string]string {
 	kept := maps.Clone(settings)
-	maps.Copy(kept, retired())
+	maps.Copy(kept, gone)
 	rewarded := kept["bonus.function"] != "'none'" || kept["environment.cell_bonus"] != ""
 	if kept["agent.learner"] == "'ppo'" && kept["generator.kind"] != "'none'" && rewarded {
 		kept["agent.ppo.dreamt_reward"] = "'raw'" // had to be asked for, and follows from the bonus by now
