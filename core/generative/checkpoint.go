@@ -204,9 +204,9 @@ func (n normaliser) parts() []any {
 }
 
 // Save writes the normaliser, the lowest and highest score, the number of conditions
-// (−1 without conditions), the conditions, and as many scores if these are ranks.
+// (−1 without conditions), and the conditions.
 func (s serving) Save(w io.Writer) error {
-	return plan.SaveAll(w, append(s.normaliser.parts(), s.low, s.high, count(s.conditions), s.conditions, s.ranked)...)
+	return plan.SaveAll(w, append(s.normaliser.parts(), s.low, s.high, count(s.conditions), s.conditions)...)
 }
 
 // loadServing reads what Save wrote.
@@ -216,9 +216,7 @@ func loadServing(r io.Reader, c Config, width int) (s serving, err error) {
 	if err := plan.LoadAll(r, append(s.normaliser.parts(), &s.low, &s.high, &n)...); err != nil {
 		return s, err
 	}
-	if s.conditions, err = loadScores(r, n); err == nil && s.conditions != nil && c.ConditionRange == ConditionRank {
-		s.ranked, err = loadScores(r, n)
-	}
+	s.conditions, err = loadScores(r, n)
 	return s, err
 }
 

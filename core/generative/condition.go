@@ -1,7 +1,6 @@
 package generative
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,42 +14,17 @@ const ScoresProgram = "scores"
 
 // conditions maps relevance scores to conditions c = 2(F − min)/(max + slack −
 // min) − 1, without clipping (renwang435/pgr: CondDistri in
-// synther/diffusion/elucidated_diffusion.py; see span for the slack), or to their ranks.
+// synther/diffusion/elucidated_diffusion.py; see span for the slack).
 func conditions(scores []float32, conditionRange string) ([]float32, error) {
 	low, high, err := extremes(scores, conditionRange)
 	if err != nil {
 		return nil, err
-	}
-	if conditionRange == ConditionRank {
-		return ranks(scores), nil
 	}
 	out := make([]float32, len(scores))
 	for i, f := range scores {
 		out[i] = float32(2*(float64(f)-low)/span(low, high, conditionRange) - 1)
 	}
 	return out, nil
-}
-
-// ranks returns c = 2(r + ½)/n − 1 for the rank r of each of n scores, from 0; equal scores share
-// the mean of their ranks.
-func ranks(scores []float32) []float32 {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
-	out, n := make([]float32, len(scores)), float64(len(scores))
-	for first := 0; first < len(order); {
-		end := first + 1
-		for end < len(order) && scores[order[end]] == scores[order[first]] {
-			end++
-		}
-		for _, i := range order[first:end] {
-			out[i] = float32(float64(first+end)/n - 1)
-		}
-		first = end
-	}
-	return out
 }
 
 // span is the range of scores that maps to conditions from −1 to 1, with the slack that keeps it
@@ -81,12 +55,8 @@ func extremes(scores []float32, conditionRange string) (low, high float64, err e
 	return low, high, nil
 }
 
-// score returns the relevance whose condition is c; with ranks it is the nearest one of the fit.
+// score returns the relevance whose condition is c.
 func (s *serving) score(c float32, conditionRange string) float32 {
-	if conditionRange == ConditionRank {
-		at := math.Floor((float64(c) + 1) / 2 * float64(len(s.ranked)))
-		return s.ranked[max(0, min(len(s.ranked)-1, int(at)))]
-	}
 	return float32((float64(c)+1)/2*span(s.low, s.high, conditionRange) + s.low)
 }
 

@@ -93,10 +93,6 @@ const (
 	// ConditionScaled is ConditionFilled with a slack in proportion to the range, see span: the
 	// largest score has a condition of nearly 1 however small F is.
 	ConditionScaled = "scaled"
-	// ConditionRank maps the rank of a score among the transitions held, so that conditions are
-	// even from −1 to 1 however heavy the tail of F is. It is ours: beside the largest F of a heavy
-	// tail, the range of the other ones leaves most rows within a few hundredths of −1.
-	ConditionRank = "rank"
 )
 
 // Config describes a generator. It is fixed for a run; FitKnobs and GenKnobs hold
@@ -116,7 +112,7 @@ type Config struct {
 	SkipReward     bool   `toml:"skip_reward"`     // do not normalise the reward ("standard" only)
 	ModelTerminals bool   `toml:"model_terminals"` // append the terminal flag to the vector
 	Terminals      string `toml:"terminals"`       // "threshold" (also if empty) or "raw", for modelled terminal flags
-	ConditionRange string `toml:"condition_range"` // "padded", "filled", "scaled" or "rank"
+	ConditionRange string `toml:"condition_range"` // "padded", "filled" or "scaled"
 	Corrector      string `toml:"corrector"`       // "conditional", "full" or "auto"
 	Init           string `toml:"init"`            // "scratch" (also if empty) or "previous"
 	Actions        string `toml:"actions"`         // "data" (also if empty) or "policy", see package relabel
@@ -200,7 +196,7 @@ func (c Config) Validate() error {
 		{"architecture", c.Architecture, []string{ArchitectureSynthER, ArchitecturePGR}},
 		{"activation", c.Activation, []string{"relu", "silu", "mish", "elu", "tanh"}},
 		{"normaliser", c.Normaliser, []string{NormaliserMinMax, NormaliserStandard}},
-		{"condition_range", c.ConditionRange, []string{ConditionPadded, ConditionFilled, ConditionScaled, ConditionRank}},
+		{"condition_range", c.ConditionRange, []string{ConditionPadded, ConditionFilled, ConditionScaled}},
 		{"preconditioning", c.Preconditioning, []string{PreconditioningScalar, PreconditioningCovariance}},
 		{"corrector", c.Corrector, []string{CorrectorConditional, CorrectorFull, CorrectorAuto}},
 		{"terminals", c.Terminals, []string{TerminalsThreshold, TerminalsRaw, ""}},

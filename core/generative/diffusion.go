@@ -3,7 +3,6 @@ package generative
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"pgrlab/core/device"
 	"pgrlab/core/generative/ondevice"
@@ -69,7 +68,6 @@ type serving struct {
 	normaliser normaliser
 	conditions []float32 // of every real transition of that fit; nil: fitted without
 	low, high  float64   // scores that map to −1 and, apart from the slack, to 1
-	ranked     []float32 // the scores in rising order, if conditions are ranks
 }
 
 // New builds the networks and compiles the gradient step for transitions of that
@@ -178,9 +176,6 @@ func newFit(c Config, l layout, real Rows, scores []float32, knobs FitKnobs, ref
 	}
 	if f.conditions, err = conditions(scores, c.ConditionRange); err != nil {
 		return nil, err
-	}
-	if c.ConditionRange == ConditionRank {
-		f.ranked = slices.Sorted(slices.Values(scores))
 	}
 	f.low, f.high, err = extremes(scores, c.ConditionRange)
 	return f, err

@@ -110,7 +110,7 @@ func TestSketchesFollowTheirKnobs(t *testing.T) {
 // PromptScores returns the scores that were asked for. They come from the top share of the data,
 // and a generator that obeys returns rows with these scores.
 func TestAskedScores(t *testing.T) {
-	for _, conditionRange := range []string{ConditionPadded, ConditionFilled, ConditionScaled, ConditionRank} {
+	for _, conditionRange := range []string{ConditionPadded, ConditionFilled, ConditionScaled} {
 		t.Run(conditionRange, func(t *testing.T) {
 			c := tiny()
 			c.ConditionRange = conditionRange
