@@ -22,7 +22,7 @@ func (x *Agent) newLook(rows int) (*look, error) {
 	c, n := x.config, x.nets
 	var in [5]*op.Node
 	var out [4]*op.Node
-	program, err := x.compile("dreamer act", func(g *op.Graph) plan.Spec {
+	program, err := plan.Build("dreamer act", x.dev, func(g *op.Graph) plan.Spec {
 		in = [5]*op.Node{n.input(g, rows), g.Input("deter", rows, c.Deter), g.Input("stoch", rows, c.groups()), g.Input("a", rows, c.Shape.Act), g.Input("u", rows, c.Stoch)}
 		out[0] = n.step(g, in[1], in[2], n.embed(g, in[3]))
 		out[1] = g.GroupSample(n.chances(g, n.seen(g, out[0], n.encode(g, in[0]))), in[4], c.Classes)

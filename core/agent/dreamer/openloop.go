@@ -25,7 +25,7 @@ func (x *Agent) newOpenLoop() (p *openLoop, err error) {
 	p = new(openLoop)
 	var in [4]*op.Node
 	var out [4]*op.Node
-	p.step, err = x.compile("dreamer predict", func(g *op.Graph) plan.Spec {
+	p.step, err = plan.Build("dreamer predict", x.dev, func(g *op.Graph) plan.Spec {
 		in = [4]*op.Node{g.Input("deter", rows, c.Deter), g.Input("stoch", rows, c.groups()), g.Input("a", rows, c.Shape.Act), g.Input("u", rows, c.Stoch)}
 		out[0] = n.step(g, in[0], in[1], n.embed(g, in[2]))
 		out[1] = g.GroupSample(n.chances(g, n.prior.apply(g, out[0])), in[3], c.Classes)
@@ -36,7 +36,7 @@ func (x *Agent) newOpenLoop() (p *openLoop, err error) {
 	}
 	p.deter, p.stoch, p.action, p.uniform = p.step.Data(in[0]), p.step.Data(in[1]), p.step.Data(in[2]), p.step.Data(in[3])
 	p.next, p.drawn = p.step.Data(out[0]), p.step.Data(out[1])
-	p.decode, err = x.compile("dreamer decode", func(g *op.Graph) plan.Spec {
+	p.decode, err = plan.Build("dreamer decode", x.dev, func(g *op.Graph) plan.Spec {
 		in[0], in[1] = g.Input("deter", rows, c.Deter), g.Input("stoch", rows, c.groups())
 		out[2], out[3] = n.decode(g, in[0], in[1]), g.BinMean(n.reward.apply(g, g.Concat(in[0], in[1])), g.Bind(n.bins))
 		return plan.Spec{Outputs: out[2:]}

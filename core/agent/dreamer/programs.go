@@ -40,7 +40,7 @@ type encodeProgram struct {
 
 func (x *Agent) newEncode(rows int) (p encodeProgram, err error) {
 	var obs, action, tokens, embedded *op.Node
-	p.Program, err = x.compile("dreamer encode", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer encode", x.dev, func(g *op.Graph) plan.Spec {
 		obs, action = x.nets.input(g, rows), g.Input("a", rows, x.config.Shape.Act)
 		tokens, embedded = x.nets.encode(g, obs), x.nets.embed(g, action)
 		return plan.Spec{Outputs: []*op.Node{tokens, embedded}}
@@ -64,7 +64,7 @@ func (x *Agent) newObserve(with noise) (p observeProgram, err error) {
 	c, n, rows := x.config, x.nets, x.config.Sequences
 	p.items = new(plan.Items)
 	var deter, stoch, embedded, tokens, uniform, next, logits, drawn *op.Node
-	p.Program, err = x.compile("dreamer observe", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer observe", x.dev, func(g *op.Graph) plan.Spec {
 		deter, stoch = g.Input("deter", rows, c.Deter), g.Input("stoch", rows, c.groups())
 		embedded, tokens = g.Input("embedded", rows, c.Hidden), g.Input("tokens", rows, c.tokens())
 		uniform = g.Input("u", rows, c.Stoch)
@@ -103,7 +103,7 @@ func (x *Agent) newWorld(rows int) (p worldProgram, err error) {
 	p.deter, p.stoch, p.logits = op.NewTensor("deter", rows, c.Deter), op.NewTensor("stoch", rows, c.groups()), op.NewTensor("logits", rows, c.groups())
 	var reward, continues *op.Node
 	var losses [worldLosses]*op.Node
-	p.Program, err = x.compile("dreamer world", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer world", x.dev, func(g *op.Graph) plan.Spec {
 		reward, continues = g.Input("r", rows, 1), g.Input("continues", rows, 1)
 		deter, stoch, logits := g.Bind(p.deter), g.Bind(p.stoch), g.Bind(p.logits)
 		feature := g.Concat(deter, stoch)
@@ -140,7 +140,7 @@ func (x *Agent) newDecode(rows int) (p decodeProgram, err error) {
 	c, n := x.config, x.nets
 	p.deter, p.stoch = op.NewTensor("deter", rows, c.Deter), op.NewTensor("stoch", rows, c.groups())
 	var obs, loss *op.Node
-	p.Program, err = x.compile("dreamer decode", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer decode", x.dev, func(g *op.Graph) plan.Spec {
 		obs = n.input(g, rows)
 		loss = g.SquaredError(n.decode(g, g.Bind(p.deter), g.Bind(p.stoch)), n.seenAs(g, obs), float64(c.rows()))
 		mine := x.sums.Only(n.decoding())
@@ -175,7 +175,7 @@ func (x *Agent) newImagine(rows int, with noise) (p imagineProgram, err error) {
 	p.normals, p.uniforms = new(plan.Items), new(plan.Items)
 	var deter, stoch, eps, uniform, action, next, drawn *op.Node
 	var expected [4]*op.Node
-	p.Program, err = x.compile("dreamer imagine", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer imagine", x.dev, func(g *op.Graph) plan.Spec {
 		deter, stoch = g.Input("deter", rows, c.Deter), g.Input("stoch", rows, c.groups())
 		eps, uniform = g.Input("eps", rows, c.Shape.Act), g.Input("u", rows, c.Stoch)
 		feature := g.Concat(deter, stoch)
@@ -217,7 +217,7 @@ type judgeProgram struct {
 func (x *Agent) newJudge(rows int) (p judgeProgram, err error) {
 	var deter, stoch *op.Node
 	var expected [4]*op.Node
-	p.Program, err = x.compile("dreamer judge", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer judge", x.dev, func(g *op.Graph) plan.Spec {
 		deter, stoch = g.Input("deter", rows, x.config.Deter), g.Input("stoch", rows, x.config.groups())
 		expected = x.nets.expect(g, g.Concat(deter, stoch))
 		return plan.Spec{Outputs: expected[:]}
@@ -243,7 +243,7 @@ func (x *Agent) newBehave(rows int) (p behaveProgram, err error) {
 	all := float64(c.rows() * c.Imagine)
 	var in [8]*op.Node
 	var out [3]*op.Node
-	p.Program, err = x.compile("dreamer behave", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer behave", x.dev, func(g *op.Graph) plan.Spec {
 		in[0], in[1], in[2] = g.Input("deter", rows, c.Deter), g.Input("stoch", rows, c.groups()), g.Input("a", rows, c.Shape.Act)
 		for i, name := range []string{"A", "w", "R", "slow value"} {
 			in[3+i] = g.Input(name, rows, 1)
@@ -302,7 +302,7 @@ func (x *Agent) newReplayed(rows int) (p replayedProgram, err error) {
 	c, n := x.config, x.nets
 	p.deter, p.stoch = op.NewTensor("deter", rows, c.Deter), op.NewTensor("stoch", rows, c.groups())
 	var ret, slow, weight, loss *op.Node
-	p.Program, err = x.compile("dreamer replayed", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer replayed", x.dev, func(g *op.Graph) plan.Spec {
 		ret, slow, weight = g.Input("R", rows, 1), g.Input("slow value", rows, 1), g.Input("w", rows, 1)
 		feature := g.Concat(g.Bind(p.deter), g.Bind(p.stoch))
 		loss = g.Scale(n.valueLoss(g, feature, ret, slow, float64(c.Sequences*(c.Length-1)), weight), repValue)
@@ -328,7 +328,7 @@ func (x *Agent) newBack() (p backProgram, err error) {
 	p.deter, p.stoch = op.NewTensor("deter", rows, c.Deter), op.NewTensor("stoch", rows, c.groups())
 	p.embedded, p.tokens = op.NewTensor("embedded", rows, c.Hidden), op.NewTensor("tokens", rows, c.tokens())
 	var ofNext, ofLogits, ofDrawn *op.Node
-	p.Program, err = x.compile("dreamer back", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer back", x.dev, func(g *op.Graph) plan.Spec {
 		ofNext, ofLogits, ofDrawn = g.Input("of next", rows, c.Deter), g.Input("of logits", rows, c.groups()), g.Input("of drawn", rows, c.groups())
 		next := n.step(g, g.Bind(p.deter), g.Bind(p.stoch), g.Bind(p.embedded))
 		logits := n.seen(g, next, g.Bind(p.tokens))
@@ -353,7 +353,7 @@ type sensesProgram struct {
 func (x *Agent) newSenses(rows int) (p sensesProgram, err error) {
 	c, n := x.config, x.nets
 	var in [4]*op.Node
-	p.Program, err = x.compile("dreamer senses", func(g *op.Graph) plan.Spec {
+	p.Program, err = plan.Build("dreamer senses", x.dev, func(g *op.Graph) plan.Spec {
 		in = [4]*op.Node{n.input(g, rows), g.Input("a", rows, c.Shape.Act), g.Input("of tokens", rows, c.tokens()), g.Input("of embedded", rows, c.Hidden)}
 		loss := g.Add(g.Sum(g.Mul(n.encode(g, in[0]), in[2]), 1), g.Sum(g.Mul(n.embed(g, in[1]), in[3]), 1))
 		mine := x.sums.Only(n.inputs())
@@ -367,7 +367,7 @@ func (x *Agent) newSenses(rows int) (p sensesProgram, err error) {
 
 // newStep compiles the step of all parameters along the collected sums.
 func (x *Agent) newStep() (*plan.Program, error) {
-	return x.compile("dreamer step", func(*op.Graph) plan.Spec {
+	return plan.Build("dreamer step", x.dev, func(*op.Graph) plan.Spec {
 		return plan.Spec{Optimiser: x.optimiser, Collected: x.sums, Lerps: plan.Follow(x.nets.slow.params(), x.nets.value.params(), x.tau)}
 	})
 }

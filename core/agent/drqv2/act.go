@@ -27,7 +27,7 @@ func (x *Agent) look(stacks int) (*look, error) {
 
 func (x *Agent) newLook(rows int) (*look, error) {
 	var in, latent, mean *op.Node
-	program, err := x.compile("act", func(g *op.Graph) plan.Spec {
+	program, err := plan.Build("act", x.dev, func(g *op.Graph) plan.Spec {
 		in = g.Input("s", rows, op.Words(x.imageSize()))
 		latent = x.nets.actor.apply(g, x.encode(g, in))
 		mean = x.nets.mean(g, latent)

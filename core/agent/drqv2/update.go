@@ -94,7 +94,7 @@ func (x *Agent) compileUpdater(u *updater) (err error) {
 			return err
 		}
 	}
-	u.actor, err = x.compile("drqv2 actor", func(g *op.Graph) plan.Spec { return x.buildActor(g, u) })
+	u.actor, err = plan.Build("drqv2 actor", x.dev, func(g *op.Graph) plan.Spec { return x.buildActor(g, u) })
 	return err
 }
 
@@ -132,7 +132,7 @@ func (x *Agent) compileCritic(u *updater, r role) (err error) {
 	c := &critic{noise: new(plan.Items), asleep: &plan.Items{First: uint64(u.mix.Real * x.config.Act)}}
 	var q []*op.Node
 	var h *op.Node
-	c.program, err = x.compile("drqv2 critic", func(g *op.Graph) (spec plan.Spec) {
+	c.program, err = plan.Build("drqv2 critic", x.dev, func(g *op.Graph) (spec plan.Spec) {
 		spec, h, q = x.buildCritic(g, u, r, c)
 		if !r.first {
 			spec.Collected = u.sums

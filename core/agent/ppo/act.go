@@ -18,7 +18,7 @@ type look struct {
 
 func (x *Agent) newLook(rows int) (*look, error) {
 	var in, logits, v *op.Node
-	program, err := x.compile("act", func(g *op.Graph) plan.Spec {
+	program, err := plan.Build("act", x.dev, func(g *op.Graph) plan.Spec {
 		in = g.Input("s", rows, x.config.input())
 		z := x.nets.latent(g, in)
 		logits, v = x.nets.policy.Apply(g, z), x.nets.value.Apply(g, z)

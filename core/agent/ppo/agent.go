@@ -84,15 +84,6 @@ func New(c Config, log *experience.Log, dev device.Device, seed uint64) (*Agent,
 // Updates is the number of steps made.
 func (x *Agent) Updates() uint64 { return x.updates }
 
-// compile builds a graph and compiles it; build returns the program's spec.
-func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
-	p, err := plan.Build(name, x.dev, build)
-	if err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
-	}
-	return p, nil
-}
-
 // Prepare compiles what these uses need, instead of compiling it at the first use.
 func (x *Agent) Prepare(u agent.Uses) error {
 	if err := x.prepareLearning(); err != nil {
@@ -106,12 +97,7 @@ func (x *Agent) Prepare(u agent.Uses) error {
 			return err
 		}
 	}
-	if u.Probed > 0 {
-		if _, err := x.probes.Of(min(u.Probed, agent.MaxRows)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.probes.Prepare(u)
 }
 
 // Close frees the compiled programs.

@@ -57,7 +57,7 @@ func (x *Agent) newDreamt(into stepInputs, n int) (*dreamt, error) {
 	shape := x.config.latents()
 	var z, act, next, now, logp, v, after *op.Node
 	latent := func(g *op.Graph, m *align.Map, z *op.Node) *op.Node { return x.nets.within(g, m.Of(g, z)) }
-	program, err := x.compile("judge synthetic rows", func(g *op.Graph) plan.Spec {
+	program, err := plan.Build("judge synthetic rows", x.dev, func(g *op.Graph) plan.Spec {
 		z, act, next = g.Input("z", n, shape.Obs), g.Input("a", n, shape.Act), g.Input("z'", n, shape.Obs)
 		now = latent(g, x.aligned.now, z)
 		begun := latent(g, x.aligned.begun, z)

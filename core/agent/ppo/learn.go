@@ -99,7 +99,7 @@ func (x *Agent) newLearning(synthetic int) (*learning, error) {
 	dreams := rowNodes{n: synthetic, prefix: "dreamt "}
 	l := &learning{}
 	var policy, value, chance, weight, v *op.Node
-	program, err := x.compile("ppo", func(g *op.Graph) plan.Spec {
+	program, err := plan.Build("ppo", x.dev, func(g *op.Graph) plan.Spec {
 		z := x.nets.latent(g, x.input(g, &real))
 		logits := x.nets.policy.Apply(g, z)
 		v = x.nets.value.Apply(g, z)

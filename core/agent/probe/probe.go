@@ -68,6 +68,15 @@ func (all *Probes) Of(rows int) (*Probe, error) {
 	return all.ByRows.Of(agent.Padded(rows))
 }
 
+// Prepare compiles the probe that these uses need.
+func (all *Probes) Prepare(u agent.Uses) error {
+	if u.Probed == 0 {
+		return nil
+	}
+	_, err := all.Of(min(u.Probed, agent.MaxRows))
+	return err
+}
+
 // Show returns the layers for rows of numbers. They stay valid until the next call.
 func (all *Probes) Show(rows int, numbers []float32) ([]agent.Layer, error) {
 	p, err := all.Of(rows)

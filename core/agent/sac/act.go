@@ -70,7 +70,7 @@ func (s *Agent) newActor(key actorKey) (*actor, error) {
 	if key.mode == agent.Mean {
 		name = "act without noise"
 	}
-	program, err := s.compile(name, build)
+	program, err := plan.Build(name, s.dev, build)
 	if err != nil {
 		return nil, err
 	}

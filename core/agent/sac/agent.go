@@ -106,15 +106,6 @@ func (s *Agent) Updates() uint64 { return s.updates }
 // Alpha is the present α.
 func (s *Agent) Alpha() float64 { return float64(s.temp.alpha.Data[0]) }
 
-// compile builds a graph and compiles it; build returns the program's spec.
-func (s *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
-	p, err := plan.Build(name, s.dev, build)
-	if err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
-	}
-	return p, nil
-}
-
 // Close frees the compiled programs.
 func (s *Agent) Close() error {
 	choose, _ := s.choose.(*plan.Program)

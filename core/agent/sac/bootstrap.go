@@ -54,7 +54,7 @@ func (s *Agent) actByHeads(a *agent.Acting) error {
 func (s *Agent) newChoosing(n int) (*choosing, error) {
 	var in, action, q *op.Node
 	items := &plan.Items{}
-	program, err := s.compile("act by a critic", func(g *op.Graph) plan.Spec {
+	program, err := plan.Build("act by a critic", s.dev, func(g *op.Graph) plan.Spec {
 		in = g.Input("s", n, s.config.Obs)
 		noise := g.Input("noise", n, s.config.Act)
 		action, _ = s.nets.sample(g, in, noise)

@@ -17,12 +17,7 @@ func (s *Agent) Prepare(u agent.Uses) error {
 	if err := s.prepareActing(u); err != nil {
 		return err
 	}
-	if u.Probed > 0 {
-		if _, err := s.probes.Of(min(u.Probed, agent.MaxRows)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.probes.Prepare(u)
 }
 
 // prepareUpdates compiles the updates, singly or all those of an env step as one launch.

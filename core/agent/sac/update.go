@@ -267,7 +267,7 @@ func (s *Agent) compileUpdater(u *updater) (err error) {
 			return spec
 		}},
 	} {
-		if *p.to, err = s.compile(p.name, p.build); err != nil {
+		if *p.to, err = plan.Build(p.name, s.dev, p.build); err != nil {
 			return err
 		}
 	}
