@@ -9,7 +9,7 @@ import (
 
 // KnowsEnds says whether it is known where an episode of the task ends, if the run rolls out a model of the
 // dynamics: by the task's rule, or only by time. A rollout that went on past the end of an episode would teach the
-// agent that nothing is lost there. It is asked before a run; one that was begun by an older build goes on.
+// agent that nothing is lost there. It is asked before a run.
 func (c *Config) KnowsEnds(t task.Task) error {
 	if c.Has()&knob.UseRollouts == 0 || !t.Terminates || t.Ends != nil {
 		return nil

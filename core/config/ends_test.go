@@ -24,7 +24,7 @@ func TestRolloutsKnowWhereEpisodesEnd(t *testing.T) {
 		want string // in the error; "": none
 	}{
 		{"ensemble", task.Task{Name: "never"}, ""},
-		{"ensemble", task.Task{Name: "told", Terminates: true, Ends: rule}, ""},
+		{"ensemble", task.Task{Name: "ruled", Terminates: true, Ends: rule}, ""},
 		{"ensemble", task.Task{Name: "gym:Ant-v5", Terminates: true, Program: program}, "episodes of gym:Ant-v5 can end by themselves, and rollouts of method m have to know where: say it with a condition, as --set environment.outside.ends='next[0] < 0.5', or that only time ends them, with --set environment.outside.ends=never"},
 		{"ensemble", task.Task{Name: "file:pole", Terminates: true, Own: files{}}, "episodes of file:pole can end by themselves, and rollouts of method m have to know where: terminate asks for what is not observed as it is: add that to observe"},
 		{"ensemble", task.Task{Name: "other", Terminates: true}, "choose another task"},

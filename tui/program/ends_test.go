@@ -37,25 +37,29 @@ func TestEndsOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// A run that rolls out a model of the dynamics of another program's task has to be told where episodes end, or that
-// only time ends them. The card of the run repeats it.
-func TestRolloutsOfOtherProgramsAreToldTheirEnds(t *testing.T) {
+// A run that rolls out a model of the dynamics of another program's task needs a rule of where episodes end, or
+// that only time ends them. The card of the run repeats it.
+func TestRolloutsOfOtherProgramsHaveARuleOfEnds(t *testing.T) {
 	_, do, said, of := somebody(t)
 	walk := []string{"train", "--preset", "tiny.toml", "--env", of("walk"), "--method", "mbpo", "--steps", "60", "--out"}
-	if do(2, append(walk, "untold")...); !strings.Contains(said.String(), "--set environment.outside.ends=never") {
+	if do(2, append(walk, "without")...); !strings.Contains(said.String(), "--set environment.outside.ends=never") {
 		t.Errorf("%s", said)
 	}
 	for ends, want := range map[string]string{`next["z"] > 1`: "environment.outside.ends: ", "done": `no quantity "done"`} {
-		if do(2, append(walk, "untold", "--set", "environment.outside.ends="+ends)...); !strings.Contains(said.String(), want) {
+		if do(2, append(walk, "without", "--set", "environment.outside.ends="+ends)...); !strings.Contains(said.String(), want) {
 			t.Errorf("%s: %s, want %s", ends, said, want)
 		}
 	}
-	for dir, ends := range map[string]string{"told": `abs(next["x"]) > 1.5`, "never": "never"} {
+	for dir, ends := range map[string]string{"rule": `abs(next["x"]) > 1.5`, "never": "never"} {
 		set := "environment.outside.ends=" + ends
 		do(0, append(walk, dir, "--set", set)...)
 		if card := do(0, "card", dir); !strings.Contains(card, "--set "+shell.Word(set)) {
 			t.Errorf("without %s the card is %s", set, card)
 		}
 		do(0, "train", "--resume", dir, "--steps", "70")
+	}
+	do(2, "train", "--preset", "tiny.toml", "--set", "environment.outside.ends=never", "--out", "own")
+	if !strings.Contains(said.String(), "--set environment.outside.ends is for tasks that other programs simulate") {
+		t.Errorf("a task of pgrlab's own: %s", said)
 	}
 }

@@ -42,7 +42,7 @@ func (s *programs) Open(name string, o task.Outside) (cli.Program, error) {
 		return nil, fmt.Errorf("find the program of %s: %w", name, err)
 	}
 	started := o
-	started.Ends = "" // the program does not know of it
+	started.Ends = "" // it is no setting of the program
 	key := fmt.Sprintf("%q %+v", name, started)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -123,11 +123,16 @@ func (r *Flags) started(o task.Outside) task.Outside {
 // OfPrograms are the flags that say how a program is started.
 var OfPrograms = []string{"env-arg", "python", "act-bound", "episode-steps", "env-timeout", "env-procs"}
 
-// ofPrograms is the first one of these flags that was given; "": none.
+// ofPrograms is the first one of these flags that was given, or a --set of the like; "": none.
 func (r *Flags) ofPrograms() string {
 	for _, name := range OfPrograms {
 		if r.Changed(name) {
 			return name
+		}
+	}
+	for _, text := range slices.Concat(r.Set, r.Vary) {
+		if key, _, _ := strings.Cut(strings.TrimSpace(text), "="); strings.HasPrefix(key, "environment.outside.") {
+			return "set " + key
 		}
 	}
 	return ""
