@@ -59,7 +59,7 @@ func (s isa) wide() bool { return s.lanes == 16 }
 // written: they return a fresh register and leave their operands unchanged, except where the
 // comment says otherwise.
 type gen struct {
-	*build.Context
+	assembler
 	isa
 	consts   map[uint32]mem
 	consts64 map[uint64]mem
@@ -68,7 +68,7 @@ type gen struct {
 }
 
 func newGen(s isa) *gen {
-	g := &gen{Context: build.NewContext(), isa: s, consts: map[uint32]mem{}, consts64: map[uint64]mem{}}
+	g := &gen{assembler: build.NewContext(), isa: s, consts: map[uint32]mem{}, consts64: map[uint64]mem{}}
 	if !s.wide() {
 		g.ramp = g.StaticGlobal("ramp")
 		g.DataAttributes(attr.RODATA | attr.NOPTR)
