@@ -144,7 +144,11 @@ func TestRecipes(t *testing.T) {
 	}
 	if !soaking() { // building the binary and training takes minutes
 		if !testing.Short() {
-			goBuild(t, root, dir, all, packagesOf(t, root, all)...)
+			// The screen imports all that the other examples change, and would be compiled with them from
+			// there up.
+			screen, rest := parted(all, filepath.Join(root, "tui"))
+			goBuild(t, root, dir, screen, packagesOf(t, root, screen)...)
+			goBuild(t, root, dir, rest, packagesOf(t, root, rest)...)
 		}
 		return
 	}
@@ -181,6 +185,19 @@ func replacedBy(t *testing.T, root, dir, page string, r recipe, all map[string]s
 		}
 	}
 	return replace
+}
+
+// parted returns the files of all below a folder, and the others.
+func parted(all map[string]string, folder string) (below, others map[string]string) {
+	below, others = map[string]string{}, map[string]string{}
+	for at, from := range all {
+		if strings.HasPrefix(at, folder+string(filepath.Separator)) {
+			below[at] = from
+		} else {
+			others[at] = from
+		}
+	}
+	return below, others
 }
 
 // packagesOf returns the packages whose Go files are replaced.
