@@ -52,9 +52,9 @@ STARTS   := ^[[:space:]]*go (func|[a-zA-Z.]+[(])|[.]Go[(]|AfterFunc[(]
 RACE     = $(filter-out ./tui/program ./core/device/cuda ./core/device/cuda/kernel/gen ./envs,$(patsubst %/,./%,$(sort $(dir $(shell grep -rlE --include='*.go' --exclude='*_test.go' '$(STARTS)' core envs tui)))))
 UNRACED  := ^Fuzz|From(Every)?Borders?$$|ManyRowsGoOn$$|OfFramesGoesOn$$|EveryLearnerGoesOn$$|OutlivesItsPower$$|MembersAreRunsOfTheirSeeds$$|RepeatedFromItsJournal$$|MemoryForecast$$|SizeOfACheckpointIsKnownBefore$$|ChangeIsNotMade$$|ChangeIsThePersons$$|GenerationIs$$|PackedRunGoesOn$$|LeanRunGoesOn$$|FramesIsPacked$$
 
-# make test runs go vet itself, so go test need not run it again for each package, nor make lint
-# beside it with VET=true. A busy machine may take longer than the ten minutes that go test allows a
-# package by default.
+# make test and make lint run go vet themselves, without VET=true, so go test need not run it too: it
+# would gather other facts about each package. A busy machine may take longer than the ten minutes that
+# go test allows a package by default.
 VET      ?= $(GO) vet ./...
 ONCE     := -vet=off -timeout 30m
 
@@ -89,10 +89,12 @@ install: build
 	@echo "installed $(DESTDIR)$(HERE)/pgrlab" >&2
 	@case ":$$PATH:" in *":$(HERE):"*) ;; *) echo "$(HERE) is not on the PATH: export PATH=\"$(HERE):\$$PATH\"" >&2;; esac
 
-# The tests of the binary, most of which wait, are done by two processes (tui/program/halves_test.go).
 # Collecting garbage half as often takes a tenth off the processor time of the tests, for half as much
-# memory again.
-test: export GOGC ?= 200
+# memory again; a quarter as often takes a fifth off vet and staticcheck, which then need 1.2 GB.
+test race: export GOGC ?= 200
+lint: export GOGC ?= 400
+
+# The tests of the binary, most of which wait, are done by two processes (tui/program/halves_test.go).
 test: physics
 	$(VET)
 	$(INMEMORY) PGRLAB_TEST_HALVES=$$$$ $(GO) test $(ONCE) $(TESTFLAGS) $(LONGEST) ./...
@@ -105,7 +107,7 @@ race: physics
 # slurm-wlm and munge. With PGRLAB_SLURM=slow the tests also let time limits pass, take nodes
 # away, and let workers, nodes and controllers die.
 slurm: physics
-	PGRLAB_SLURM=$(or $(PGRLAB_SLURM),1) $(GO) test -count 1 $(TESTFLAGS) -run OnSlurm ./tui/program
+	PGRLAB_SLURM=$(or $(PGRLAB_SLURM),1) $(GO) test $(ONCE) -count 1 $(TESTFLAGS) -run OnSlurm ./tui/program
 
 # Times training steps with 1, 2, 4, … threads, up to the number of cores (at most 64); takes
 # some 5 minutes.
@@ -158,7 +160,7 @@ lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	test -z "$$unformatted" || $(call fail,lint: not formatted by gofmt: $$unformatted)
 	$(VET)
-	$(GO) tool staticcheck ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck ./...
 
 docs: picture
 	$(GO) test ./core/event ./core/op -run TheReference -update
