@@ -14,7 +14,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// Failure is a seed without a score because its run failed, or because its return is no finite number.
+// Failure is a seed whose run failed, or whose return is no finite number. It has no score, or one in which the
+// least return stands for what it did not reach, see Row.
 type Failure struct {
 	Seed   uint64 `json:"seed"`
 	Step   int    `json:"step"` // the env step at which it failed
@@ -56,7 +57,7 @@ func (r *Run) failed(e run.Entry) error {
 	return nil
 }
 
-// failure says why a seed whose run failed has no score.
+// failure says how a seed's run failed.
 func (s Seed) failure() Failure {
 	f := Failure{Seed: s.Seed, Step: s.Run.Step, Reason: s.Run.Failed, Diverged: s.Run.Diverged, Dir: s.Run.Dir}
 	if b := s.Run.blamed; f.Diverged && b != nil && b.member != run.NoMember && b.member != s.Member {

@@ -55,7 +55,7 @@ type Task struct {
 	Step      int       `json:"step"`       // step of the returns
 	StepExact bool      `json:"step_exact"` // all were evaluated at Step; else the last evaluation before it counts for some
 	ScoreFrom int       `json:"score_from,omitempty"`
-	Least     float64   `json:"least"` // the least return that is known, which counts for evaluations that a run that failed did not reach
+	Least     float64   `json:"least"` // the least return that is known up to Step, which counts for evaluations that a run that failed did not reach
 	Statistic Statistic `json:"statistic"`
 	From      int       `json:"from"`             // step at which the area under the curve begins
 	Shared    int       `json:"shared,omitempty"` // up to here some of the runs are one run, of which others are forks
@@ -144,10 +144,11 @@ func (s Spread) summarised() Spread {
 	return s
 }
 
-// Reached says when seeds reached the threshold. Seeds that diverged are among them.
+// Reached says when seeds reached the threshold. Seeds that diverged are among them; those that were cut off
+// before the step at which runs are compared are not: they might have reached it later.
 type Reached struct {
 	N      int    `json:"n"`     // seeds that did
-	Points []*int `json:"steps"` // by seed, those that diverged last; null: it did not
+	Points []*int `json:"steps"` // by seed, then those that diverged and have no score; null: it did not
 	// Median is the median over all seeds, where seeds that did not reach the threshold
 	// come last; nil if it falls on one of these, or if there are few seeds.
 	Median *float64 `json:"median,omitempty"`
@@ -199,10 +200,11 @@ func New(runs []*Run, o Options) (*Report, error) {
 }
 
 func newTask(cells []*Cell, o Options) (*Task, error) {
-	t := &Task{Task: cells[0].Task, Step: o.Step, ScoreFrom: o.ScoreFrom, Least: leastReturn(cells), Statistic: cmp.Or(o.Statistic, OfInterquartileMeans), StepExact: true}
+	t := &Task{Task: cells[0].Task, Step: o.Step, ScoreFrom: o.ScoreFrom, Statistic: cmp.Or(o.Statistic, OfInterquartileMeans), StepExact: true}
 	if t.Step == 0 {
 		t.Step = commonStep(cells)
 	}
+	t.Least = leastReturn(cells, t.Step)
 	if t.ScoreFrom > t.Step {
 		return nil, fmt.Errorf("%s: runs are compared at step %s: count their evaluations from an earlier one than %s", t.Task, Count(t.Step), Count(t.ScoreFrom))
 	}
@@ -292,6 +294,9 @@ func (r Reported) of(c *Cell) bool {
 func (r *Row) reach(t *Task) {
 	var all []float64
 	for _, s := range slices.Concat(r.counted, r.diverged) {
+		if s.cutOff() && !s.reached(t.Step) {
+			continue
+		}
 		step, ok := s.Series(Return).finite().Reaches(t.Threshold, t.Step)
 		if !ok {
 			r.Reaches.Points = append(r.Reaches.Points, nil)
@@ -324,7 +329,7 @@ func halfOfBest(rows []*Row) (half float64, of string) {
 	best := slices.MaxFunc(rows, func(a, b *Row) int { return cmp.Compare(Mean(a.Points), Mean(b.Points)) })
 	half, rounded := Mean(best.Points)/2, math.Round
 	if half <= 0 {
-		half, rounded = half+min(best.firstReturn()/2, half), math.Floor
+		half, rounded = half+min(best.firstReturn(Mean(best.Points))/2, half), math.Floor
 	}
 	if half == 0 || math.IsInf(half, 0) {
 		return 0, best.Label
@@ -333,13 +338,17 @@ func halfOfBest(rows []*Row) (half float64, of string) {
 	return rounded(half/digit) * digit, best.Label
 }
 
-// firstReturn is the mean return of the first evaluations of the seeds that count.
-func (r *Row) firstReturn() float64 {
+// firstReturn is the mean return of the first evaluations of the seeds that count; otherwise if none has a
+// finite one, as where all of them failed before.
+func (r *Row) firstReturn(otherwise float64) float64 {
 	var all []float64
 	for _, s := range r.counted {
 		if series := s.Series(Return).finite(); len(series) > 0 { // a seed that failed may have none
 			all = append(all, series[0].Value)
 		}
+	}
+	if len(all) == 0 {
+		return otherwise
 	}
 	return Mean(all)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -37,42 +38,67 @@ func (t *Task) scoreOfFailed(s Seed, due int) (v float64, ok bool) {
 		return 0, false
 	}
 	in := t.within(s.Series(Return))
-	for i, r := range in {
+	due = max(due, len(in))
+	sum := t.Least * float64(due-len(in))
+	for _, r := range in {
 		if !finite(r) {
-			in[i] = t.Least
+			r = t.Least
 		}
+		sum += r
 	}
-	for len(in) < due {
-		in = append(in, t.Least)
-	}
-	return Mean(in), true
+	return sum / float64(due), true
 }
 
 // due is how many evaluations a seed of the cell makes from ScoreFrom to Step: the most that one made which
-// got there, of the cell or, if none of it did, of the task.
+// got there or, if none of the cell did, that one would have made had it gone on. Of a cell without any
+// evaluation it is that of the task, which makes no difference.
 func (t *Task) due(c *Cell, all []*Cell) (most int) {
 	for _, of := range [][]*Cell{{c}, all} {
+		expected := 0
 		for _, cell := range of {
 			for _, s := range cell.Seeds {
+				series := s.Series(Return)
 				if s.reached(t.Step) {
-					most = max(most, len(t.within(s.Series(Return))))
+					most = max(most, len(t.within(series)))
 				}
+				expected = max(expected, t.expected(series))
 			}
 		}
-		if most > 0 {
+		if most = cmp.Or(most, expected); most > 0 {
 			break
 		}
 	}
 	return most
 }
 
-// leastReturn is the least return that is known of the task: 0, or less if an evaluation of the runs is.
-func leastReturn(cells []*Cell) float64 {
+// expected is how many points a series has from ScoreFrom to Step if it goes on as it began; 0 if it has none.
+// A run is evaluated for the first time after one distance.
+func (t *Task) expected(s Series) int {
+	begin := first(s)
+	every := begin
+	if len(s) > 1 {
+		every = s[1].Step - begin
+	}
+	if every <= 0 || begin > t.Step {
+		return 0
+	}
+	n := (t.Step-begin)/every + 1
+	if t.ScoreFrom > begin {
+		n -= (t.ScoreFrom - begin + every - 1) / every
+	}
+	return n
+}
+
+// leastReturn is the least return that is known of the task up to a step: 0, or less if an evaluation of the
+// runs is.
+func leastReturn(cells []*Cell, until int) float64 {
 	least := 0.0
 	for _, c := range cells {
 		for _, s := range c.Seeds {
 			for _, p := range s.Series(Return).finite() {
-				least = min(least, fan.Least([]float64{p.Value}))
+				if p.Step <= until {
+					least = min(least, fan.Least([]float64{p.Value}))
+				}
 			}
 		}
 	}

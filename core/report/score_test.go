@@ -70,6 +70,57 @@ func TestRowsOfWhichAllFailed(t *testing.T) {
 	}
 }
 
+// A row of which all seeds failed is filled by the distance of its own evaluations, where other rows have others.
+func TestRowsOfOtherDistancesAreFilled(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for seed := range 5 {
+		runs = append(runs, journal(t, root, "t", "a", seed, []float64{1, 1, 1, 1, 6, 6}, diverges(6500, "norm")...))
+		b := journal(t, root, "t", "b", seed, nil, at(5000, 1), at(10_000, 2), run.Line{Type: "done", Step: 10_000, Member: run.NoMember})
+		runs = append(runs, b)
+	}
+	r, _ := texts(t, runs, Options{Step: 10_000, ScoreFrom: 5000})
+	if a := r.Tasks[0].Rows[0]; len(a.Filled) != 5 || !slices.Equal(a.Points, []float64{2, 2, 2, 2, 2}) { // 6, 6 and four times 0
+		t.Errorf("%+v", a)
+	}
+	one := Task{Step: 10_000, ScoreFrom: 5000}
+	for want, s := range map[int]Series{0: nil, 6: {{Step: 1000}}, 3: {{Step: 1000}, {Step: 3000}}, 2: {{Step: 5000}}, 1: {{Step: 8000}}} {
+		if got := one.expected(s); got != want {
+			t.Errorf("%d points expected after %v, want %d", got, s, want)
+		}
+	}
+}
+
+// The threshold is a number where the best row has no evaluation at all, beside one that returns as little.
+func TestTheThresholdOfARowWithoutEvaluations(t *testing.T) {
+	for least, want := range map[float64]float64{0: 0, -4: -4} {
+		root := t.TempDir()
+		var runs []*Run
+		for seed := range 5 {
+			runs = append(runs, journal(t, root, "t", "a", seed, nil, diverges(343, "norm")...),
+				journal(t, root, "t", "b", seed, []float64{least, least, least}))
+		}
+		r, text := texts(t, runs, Options{ScoreFrom: 1000})
+		if task := r.Tasks[0]; task.Threshold != want || task.ThresholdOf != "a · demo" && task.ThresholdOf != "a" || strings.Contains(text, "NaN") {
+			t.Errorf("%v: %v of %q", least, task.Threshold, task.ThresholdOf)
+		}
+	}
+}
+
+// What a machine cut off is in no steps to a return, with a first step as without, and what was returned after
+// the step is no least return.
+func TestWhatIsCutOffReachesNothing(t *testing.T) {
+	lost := run.Line{Type: "failed", Step: 4100, Member: run.NoMember, Body: map[string]any{"error": "step 4100: the device is lost"}}
+	runs := study(t, map[int][]run.Line{6: {lost}, 7: diverges(2841, "norm")})
+	runs[0].Members[0].Series[Return] = append(runs[0].Members[0].Series[Return], Point{Step: 6000, Value: -50})
+	for _, from := range []int{0, 3000} {
+		r, _ := texts(t, runs, Options{Step: 5000, ScoreFrom: from})
+		if pgr := r.Tasks[0].Rows[0]; pgr.Method != "pgr" || len(pgr.Reaches.Points) != 5 || r.Tasks[0].Least != 0 {
+			t.Errorf("from %d: %+v, least %v", from, pgr.Reaches, r.Tasks[0].Least)
+		}
+	}
+}
+
 // With means as the statistic, rows of five and more seeds are compared by means too, with Welch's interval and
 // the permutation p of the difference of means; rows of two seeds have an interval.
 func TestRowsAreComparedByMeans(t *testing.T) {
