@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -68,13 +69,16 @@ func (r *Run) sameBuild(o *Run) bool {
 	return sameVersion(r.Version, o.Version) && r.Devices() == o.Devices()
 }
 
-// sameVersion says whether two versions are one: commits are written with seven digits or more.
+// commit is a version that is one, with seven digits or more.
+var commit = regexp.MustCompile(`^[0-9a-f]{7,}$`)
+
+// sameVersion says whether two versions are one, or one commit in a shorter and a longer form.
 func sameVersion(v, w string) bool {
 	short, long := v, w
 	if len(short) > len(long) {
 		short, long = long, short
 	}
-	return short == long || len(short) >= 7 && strings.HasPrefix(long, short)
+	return short == long || commit.MatchString(short) && commit.MatchString(long) && strings.HasPrefix(long, short)
 }
 
 // build names the build of a run by what differs among the runs of some seeds: the version, in its shortest

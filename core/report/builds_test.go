@@ -116,3 +116,52 @@ func TestAResultsFileKeepsEachBuild(t *testing.T) {
 		}
 	})
 }
+
+// Whatever the order in which results are added, a run that finished stands for those of other builds that
+// diverged while they agreed with it. By one build the first end stays.
+func TestAFinishedRunStandsForThoseThatDiverged(t *testing.T) {
+	diverged := func(version string, step int, returns ...float64) *Run {
+		r := finished(t, version, 1, returns...)
+		r.Done, r.Failed, r.Diverged, r.Step, r.Steps = false, "norm", true, step, 3000
+		return r
+	}
+	whole := finished(t, "0123456", 1, 1, 2, 3)
+	whole.Steps = 3000
+	orders([]*Run{whole, diverged("ad9ea1fd", 343), diverged("6f9814a7", 2400, 1, 2), diverged("7777777", 3000, 1, 2, 3)}, func(runs []*Run) {
+		path := filepath.Join(t.TempDir(), "r.csv")
+		for _, r := range runs {
+			if _, err := AddResults(path, []*Run{r}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if all, err := ReadResults(path); err != nil || len(all) != 1 || all[0].Version != "0123456" || all[0].Failed != "" {
+			t.Errorf("%v: %+v", err, all)
+		}
+	})
+	if all := kept(t, []*Run{diverged("0123456", 343), whole}); len(all) != 1 || all[0].Step != 343 {
+		t.Errorf("%+v", all)
+	}
+	if all := kept(t, []*Run{diverged("ad9ea1fd", 1400, 9), whole}); len(all) != 2 || all[0].Version != "0123456" {
+		t.Errorf("with other returns: %+v", all)
+	}
+}
+
+// Two builds of one key stand in a file in one order, whichever came first.
+func TestBuildsStandInOneOrder(t *testing.T) {
+	a, b := finished(t, "ad9ea1fd", 1, 1, 2), finished(t, "6f9814a7", 1, 1, 3)
+	if x, y := formatResults(nil, []*Run{a, b}), formatResults([]*Run{b}, []*Run{a}); string(x) != string(y) {
+		t.Errorf("%s\n%s", x, y)
+	}
+}
+
+// Commits are the same in a shorter form; other versions are not.
+func TestVersionsThatAreNoCommits(t *testing.T) {
+	for _, c := range []struct {
+		v, w string
+		same bool
+	}{{"ad9ea1f", "ad9ea1fd", true}, {"ad9ea1", "ad9ea1fd", false}, {"v1.10.1", "v1.10.12", false}, {"ad9ea1fd", "ad9ea1fd-dirty", false}, {"v1.10.1", "v1.10.1", true}} {
+		if got := sameVersion(c.v, c.w); got != c.same || sameVersion(c.w, c.v) != c.same {
+			t.Errorf("%s and %s: %v", c.v, c.w, got)
+		}
+	}
+}

@@ -43,14 +43,17 @@ func (r *Run) blames(e run.Entry) error {
 	return nil
 }
 
-// failed reads a line "failed". A run whose numbers diverged fails at the step of that line, unless
-// it was resumed.
+// folders are those of an absolute path: results files and reports are read by others.
+var folders = regexp.MustCompile(`(^|[\s"'(=])(?:~|[A-Za-z]:)?(?:[/\\][^/\\:\s"']+(?: [^~/\\:\s"'][^/\\:\s"']*)*)*[/\\]`)
+
+// failed reads a line "failed", without the folders in it. A run whose numbers diverged fails at the step of
+// that line, unless it was resumed.
 func (r *Run) failed(e run.Entry) error {
 	var f struct{ Error string }
 	if err := e.Fields(&f); err != nil {
 		return err
 	}
-	r.Failed, r.Diverged = strings.TrimPrefix(f.Error, fmt.Sprintf("step %d: ", e.Step)), false
+	r.Failed, r.Diverged = folders.ReplaceAllString(strings.TrimPrefix(f.Error, fmt.Sprintf("step %d: ", e.Step)), "$1"), false
 	if b := r.blamed; b != nil && b.step == e.Step {
 		r.Failed, r.Diverged = b.reason, true
 	}

@@ -228,6 +228,9 @@ func TestWhichFailuresAreResults(t *testing.T) {
 	root := t.TempDir()
 	resumed := run.Line{Type: "resume", Step: 1500, Member: run.NoMember, Body: map[string]any{"by": "ana"}}
 	lost := run.Line{Type: "failed", Step: 1800, Member: run.NoMember, Body: map[string]any{"error": "step 1800: no space"}}
+	failing := func(why string) []run.Line {
+		return []run.Line{{Type: "failed", Step: 1800, Member: run.NoMember, Body: map[string]any{"error": why}}}
+	}
 	for i, c := range []struct {
 		end    []run.Line
 		failed string
@@ -237,11 +240,19 @@ func TestWhichFailuresAreResults(t *testing.T) {
 		{append(diverges(1500, "norm")[:1], resumed, lost), "no space", true},
 		{append(diverges(1500, "norm"), resumed), "", false},
 		{[]run.Line{lost}, "no space", true},
+		{failing("step 1800: write /home/ana/my runs/x/journal.jsonl: no space left on device"), "write journal.jsonl: no space left on device", true},
+		{failing(`rename C:\Users\ana\a.new ~/b/c: "/home/ana/d e" and/or 3/4 of it`), `rename a.new c: "d e" and/or 3/4 of it`, true},
 	} {
 		r := journal(t, root, "t", "m", i, []float64{1}, c.end...)
 		r.Fingerprint, r.Steps = "f", 5000
 		if err := r.IsResult(); r.Failed != c.failed || (err == nil) != c.result {
 			t.Errorf("%d: %q, %v", i, r.Failed, err)
+		}
+		if r.Steps = 0; r.Failed != "" && r.IsResult() == nil {
+			t.Errorf("%d: of unknown length", i)
+		}
+		if r.Step = 0; r.Failed != "" && r.IsResult() == nil {
+			t.Errorf("%d: of unknown length, at step 0", i)
 		}
 	}
 }

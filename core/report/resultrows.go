@@ -15,7 +15,8 @@ func formatResults(there, added []*Run) []byte {
 	runs := slices.Concat(there, added)
 	slices.SortStableFunc(runs, func(a, b *Run) int {
 		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Scale, b.Scale), cmp.Compare(a.Variant, b.Variant),
-			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Length(), b.Length()), cmp.Compare(a.Seed, b.Seed))
+			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Length(), b.Length()), cmp.Compare(a.Seed, b.Seed),
+			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Devices(), b.Devices()))
 	})
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)

@@ -120,7 +120,7 @@ func (r *Run) Length() int {
 // its machine ended gives way to the same one when it has ended by itself.
 func (r *Run) IsResult() error {
 	switch {
-	case r.Failed != "" && r.Step > r.Steps:
+	case r.Failed != "" && (r.Steps == 0 || r.Step > r.Steps):
 		return fmt.Errorf("%s failed at step %s, and how long it was to be is not known", r.Dir, Count(r.Step))
 	case !r.Done && r.Failed == "":
 		return fmt.Errorf("%s has not ended", r.Dir)
@@ -323,8 +323,8 @@ func framesOf(at Point) (int, error) {
 }
 
 // AddResults adds runs to a results file, which it creates if there is none, and returns how
-// many were new. The file holds each seed of the same settings and length once, the first one that was not
-// cut off, and once more for each further build by which its returns differ.
+// many were new. The file holds each seed of the same settings and length once, and once more for each further
+// build by which its returns differ; see givesWayTo for which of several runs it is.
 // A file of which not all rows can be read stays as it is. Other processes may add to the file at the
 // same time.
 func AddResults(path string, runs []*Run) (added int, err error) {
@@ -352,18 +352,12 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 		for i := range r.Members {
 			one := r.alone(i)
 			key := one.Key()
-			at := slices.IndexFunc(there[key], one.standsFor)
-			if at < 0 {
-				there[key], more = append(there[key], one), append(more, one)
+			stays := func(old *Run) bool { return one.standsFor(old) && !old.givesWayTo(one) }
+			if slices.ContainsFunc(there[key], stays) {
 				continue
 			}
-			old := there[key][at]
-			if !old.CutOff() || one.CutOff() && one.Step <= old.Step {
-				continue
-			}
-			isOld := func(r *Run) bool { return r == old }
-			all, more = slices.DeleteFunc(all, isOld), append(slices.DeleteFunc(more, isOld), one)
-			there[key][at] = one
+			all, more = slices.DeleteFunc(all, one.replaces), append(slices.DeleteFunc(more, one.replaces), one)
+			there[key] = append(slices.DeleteFunc(there[key], one.replaces), one)
 		}
 	}
 	if len(more) == 0 {
@@ -382,6 +376,20 @@ func (r *Run) alone(member int) *Run {
 		one.Failed, one.Diverged, one.blamed = f.Reason, f.Diverged, nil
 	}
 	return &one
+}
+
+// replaces says whether another run in a results file goes when this one comes.
+func (r *Run) replaces(old *Run) bool { return r.Key() == old.Key() && r.standsFor(old) }
+
+// givesWayTo says whether a run that is in a results file goes when another one comes that stands for it: one
+// that was cut off does for one that got further or came to its own end, and one that diverged for one of another
+// build that got further. By the same build the first end counts: with the same numbers it comes again.
+func (r *Run) givesWayTo(o *Run) bool {
+	if r.CutOff() != o.CutOff() {
+		return r.CutOff()
+	}
+	further := o.Step > r.Step || o.Step == r.Step && r.Diverged && !o.Diverged
+	return further && (r.CutOff() || !r.sameBuild(o))
 }
 
 // standsFor says whether a run of the same seed and settings stands for this one: they are of one build, or

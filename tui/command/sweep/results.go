@@ -59,7 +59,7 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 			continue // seeds of a cohort that ended with another one go on by themselves
 		}
 		left[j.Index] = true
-		if slices.ContainsFunc(standing, func(r *report.Run) bool { return r.Failed != "" }) {
+		if slices.ContainsFunc(standing, diverges) {
 			diverged++
 		}
 		if r, err := results.LoadRun(f.grid.Run(j)); err == nil && r.Diverged { // its own folder says which seeds did
@@ -85,7 +85,8 @@ func (f *sweepResultsFile) read() (map[report.ResultKey]*report.Run, error) {
 	}
 	byKey := map[report.ResultKey]*report.Run{}
 	for _, r := range all {
-		if old := byKey[r.Key()]; old == nil || old.CutOff() { // builds may have one each
+		old := byKey[r.Key()] // builds may have one each: what finished counts, then what diverged
+		if old == nil || old.CutOff() || old.Failed != "" && r.Failed == "" {
 			byKey[r.Key()] = r
 		}
 	}

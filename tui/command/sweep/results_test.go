@@ -171,3 +171,23 @@ func TestAJobThatDivergedIsAResult(t *testing.T) {
 		t.Errorf("%v, %+v", err, all)
 	}
 }
+
+// Where builds have results of one run with other returns, one that finished is the one that stands for the job.
+func TestOfSeveralBuildsTheOneThatFinishedStands(t *testing.T) {
+	ended := func(version string, value float64) *report.Run {
+		return &report.Run{Task: "t", Method: "sac", Scale: "demo", Fingerprint: "f", Version: version, Step: 2000, Steps: 2000, Done: true,
+			Members: []report.Member{{Series: map[string]report.Series{report.Return: {{Step: 1000, WallS: 1, Value: value}, {Step: 2000, WallS: 2, Value: value}}}}}}
+	}
+	for i, versions := range [][2]string{{"a", "b"}, {"b", "a"}} { // a file is sorted by version
+		whole, diverged := ended(versions[0], 5), ended(versions[1], 6)
+		diverged.Failed, diverged.Diverged, diverged.Done = "norm", true, false
+		file := &sweepResultsFile{path: filepath.Join(t.TempDir(), "study.csv")}
+		if n, err := report.AddResults(file.path, []*report.Run{whole, diverged}); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+		byKey, err := file.read()
+		if r := byKey[whole.Key()]; err != nil || len(byKey) != 1 || r.Failed != "" {
+			t.Errorf("%d: %v, %+v", i, err, r)
+		}
+	}
+}

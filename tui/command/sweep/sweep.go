@@ -93,10 +93,10 @@ keys that work without a prompt. On each host it starts a worker that goes on wi
 this view and takes missing jobs from the grid, including those of a host that died.
 
 --results FILE.csv keeps what each run measured as soon as the run ends, as pgrlab
-report --results does. It leaves out runs that the file already has with the same
-settings, seed and length, whatever machine they ran on. With the file in version
-control a study goes on from machine to machine, and loses at most the runs that have
-not ended.`,
+report --results does. It leaves out runs that the file has as finished or diverged with
+the same settings, seed and length, whatever machine they ran on, and makes those again
+that a machine ended. With the file in version control a study goes on from machine to
+machine, and loses at most the runs that have not ended.`,
 		Example: `  pgrlab sweep --task cheetah-run --method redq,pgr-curiosity --seeds 0-4 --scale short --out sweeps/a
   pgrlab sweep --out sweeps/a                          continue
   pgrlab sweep --out sweeps/a --device all             continue on all GPUs of this machine
