@@ -11,6 +11,7 @@ type Aggregate struct {
 	Rows  []*Whole `json:"rows"`
 
 	Without []string `json:"without,omitempty"` // rows of which no seed has a score on a task, since all failed
+	Apart   []string `json:"apart,omitempty"`   // rows that are of one build each, and not on all tasks
 }
 
 // Whole holds the numbers of a method over several tasks.
@@ -64,6 +65,13 @@ func (r *Report) aggregate(o Options) *Aggregate {
 	}
 	if len(a.Tasks) < 2 {
 		return nil
+	}
+	for _, t := range r.Tasks {
+		for _, row := range t.Rows {
+			if label := row.cell.Label() + " · " + row.Scale; row.cell.Apart != "" && len(byLabel[label]) > 0 && !slices.Contains(labels, label) {
+				a.Apart = append(a.Apart, fmt.Sprintf("%s on %s", label, t.Task))
+			}
+		}
 	}
 	for _, label := range labels {
 		w := &Whole{Label: label}

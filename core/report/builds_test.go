@@ -165,3 +165,48 @@ func TestVersionsThatAreNoCommits(t *testing.T) {
 		}
 	}
 }
+
+// A method of which builds have rows of their own on one task is named where it is missing over several tasks.
+func TestRowsOfBuildsOverSeveralTasks(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for _, task := range []string{"a", "b"} {
+		for seed := range 5 {
+			runs = append(runs, journal(t, root, task, "sac", seed, []float64{1, float64(seed)}), journal(t, root, task, "pgr", seed, []float64{2, float64(seed)}))
+		}
+	}
+	other := journal(t, t.TempDir(), "b", "pgr", 0, []float64{2, 9})
+	other.Version = "v2"
+	o := Options{Full: map[string]float64{"a": 1, "b": 1}}
+	for extra, want := range map[*Run]int{nil: 0, other: 1} {
+		all := runs
+		if extra != nil {
+			all = append(slices.Clone(runs), extra)
+		}
+		r, text := texts(t, all, o)
+		if n := strings.Count(text, "each build has a row of its own and not on all of these tasks: pgr, build v1 · demo on b, pgr, build v2 · demo on b.\n"); n != want || len(r.Aggregate.Rows) != 2-want {
+			t.Errorf("%d times, %+v", n, r.Aggregate)
+		}
+	}
+}
+
+// Of runs of one seed the longest counts, then the one that came to its own end: what a machine cut off is not
+// less than what was stopped, or has hardly begun. The order of the runs decides nothing.
+func TestWhichRunOfASeedCounts(t *testing.T) {
+	long, begun, stopped, whole := finished(t, "v1", 1, 1, 2, 3), finished(t, "v1", 1, 1), finished(t, "v1", 1, 1, 2), finished(t, "v1", 1, 1, 2, 3, 4)
+	long.Done, long.Failed, long.Step, long.Steps = false, "no space", 3400, 4000
+	begun.Done, begun.Steps = false, 4000
+	stopped.Steps = 4000
+	diverged := finished(t, "v1", 1, 1, 2, 3)
+	diverged.Done, diverged.Failed, diverged.Diverged = false, "norm", true
+	for _, c := range []struct {
+		want *Run
+		of   []*Run
+	}{{long, []*Run{long, begun, stopped}}, {diverged, []*Run{long, begun, diverged}}, {whole, []*Run{long, begun, diverged, whole}}} {
+		orders(c.of, func(runs []*Run) {
+			if cells, _ := Cells(runs, nil); len(cells) != 1 || cells[0].Seeds[0].Run != c.want {
+				t.Errorf("%+v", cells[0].Seeds[0].Run)
+			}
+		})
+	}
+}

@@ -198,27 +198,31 @@ func (c *Cell) put(s Seed) (said string) {
 		gone, stays = stays, s
 	}
 	why := "got further, or as far"
-	if gone.cutOff() && !stays.cutOff() {
-		why = "came to its own end, or goes on"
+	if stays.concluded() && !gone.concluded() {
+		why = "came to its own end"
 	}
 	c.Seeds[i] = stays
 	return fmt.Sprintf("%s is left out: %s has the same seed %d and %s%s", gone.Run.Dir, stays.Run.Dir, s.Seed, why, gone.unlike(stays))
 }
 
-// before says which of two runs of a seed counts: one that ended with its cohort, or by a fault of its
-// machine, gives way to one that did not, a shorter one to a longer one. Of two that are as long it is
-// one with all digits, and else the one whose name comes first.
+// before says which of two runs of a seed counts: the longer one. Of two that are as long it is one that came to
+// its own end, then one with all digits, and else the one whose name comes first.
 func (s Seed) before(o Seed) bool {
-	if a, b := s.cutOff(), o.cutOff(); a != b {
-		return b
-	}
 	if a, b := last(s.Series(Return)), last(o.Series(Return)); a != b {
 		return a > b
+	}
+	if a, b := s.concluded(), o.concluded(); a != b {
+		return a
 	}
 	if s.Run.rounded != o.Run.rounded {
 		return o.Run.rounded
 	}
 	return s.Run.Dir < o.Run.Dir
+}
+
+// concluded says whether a seed was trained to its end, or diverged.
+func (s Seed) concluded() bool {
+	return s.Run.Done && !s.Run.Stopped() || s.Run.Failed != "" && !s.cutOff()
 }
 
 // cutOff says whether a seed ended with its cohort, or by a fault of its machine.

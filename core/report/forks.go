@@ -145,17 +145,20 @@ func forksOf(runs []*Run) (all []*Forks) {
 	return all
 }
 
-// uncompared are forks with a change of which none without it made the same again.
+// uncompared are forks with a change, where all without it made something else again.
 func uncompared(d dealing, changed []*Run, without int) *Forks {
 	f := newForks(d.change, changed)
 	for _, r := range changed {
 		f.Changed = append(f.Changed, r.Dir)
 	}
-	made := "made nothing again, as these did"
+	made := "made something again, and these nothing"
 	if d.remade != "" {
-		made = "made again what depends on " + d.remade + ", as these did"
+		made = "made something else again than what depends on " + d.remade + ", or nothing"
 	}
-	f.Said = fmt.Sprintf("not compared: none of the %d without a change %s", without, made)
+	f.Said = fmt.Sprintf("not compared: all %d without a change %s", without, made)
+	if without == 1 {
+		f.Said = "not compared: the one without a change " + made
+	}
 	return f
 }
 
@@ -265,7 +268,7 @@ func (r *Report) forksLines(w io.Writer) error {
 	return nil
 }
 
-// sameOrigin says whether two rows have forks of one checkpoint, which forksOf compares.
+// sameOrigin says whether two rows have forks of one checkpoint, which tables of rows leave to forksOf.
 func sameOrigin(a, b *Row) bool {
 	return slices.ContainsFunc(a.cell.Seeds, func(s Seed) bool {
 		o := s.Run.origin()

@@ -265,6 +265,9 @@ func (a *Aggregate) markdown(b *bufio.Writer) {
 	if len(a.Without) > 0 {
 		fmt.Fprintf(b, "\nLeft out, since no seed has a score: %s. That flatters these rows.\n", strings.Join(a.Without, ", "))
 	}
+	if len(a.Apart) > 0 {
+		fmt.Fprintf(b, "\nLeft out, since each build has a row of its own and not on all of these tasks: %s.\n", strings.Join(a.Apart, ", "))
+	}
 }
 
 // share is a share of full marks, with its interval if there is one.

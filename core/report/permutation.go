@@ -2,7 +2,9 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -150,16 +152,24 @@ func ranks(a, b []float64) (x, y []float64) {
 	return x, y
 }
 
-// leastP is the least p that permuted can give for n points and m: that of groups of which one lies above the
-// other. cut is how many points of a group the statistic leaves out at each end: those in the middle of all may
-// be in either group then. Groups of one size may change places.
-func leastP(n, m int, cut func(n int) int) float64 {
-	ways := divisions(n, m)
+// sizes are those of two groups that are compared.
+type sizes struct {
+	n, m int
+	// even says that the groups differ as much if the smaller one has the largest points as if it has the
+	// smallest: so it is with ranks, if none are equal.
+	even bool
+}
+
+// leastP is the least p that permuted can give for groups of these sizes: that of groups of which one lies above
+// the other. cut is how many points of a group the statistic leaves out at each end: those in the middle of all
+// may be in either group then. Groups of one size may change places, and those that are even.
+func leastP(of sizes, cut func(n int) int) float64 {
+	ways := divisions(of.n, of.m)
 	if ways > maxDivisions {
 		return 1. / (someDivisions + 1)
 	}
-	as := divisions(cut(n), cut(m))
-	if n == m {
+	as := divisions(cut(of.n), cut(of.m))
+	if of.n == of.m || of.even {
 		as *= 2
 	}
 	return as / ways
@@ -169,14 +179,15 @@ func leastP(n, m int, cut func(n int) int) float64 {
 func level(comparisons int) float64 { return 0.05 / float64(max(1, comparisons)) }
 
 // unreachable says which sizes of rows are too small for any p below the level of the family.
-func unreachable(sizes [][2]int, cut func(n int) int, level float64) string {
-	for i, s := range sizes {
-		sizes[i] = [2]int{min(s[0], s[1]), max(s[0], s[1])}
+func unreachable(of []sizes, cut func(n int) int, level float64) string {
+	least := map[[2]int]float64{}
+	for _, s := range of {
+		size := [2]int{min(s.n, s.m), max(s.n, s.m)}
+		least[size] = min(leastP(s, cut), cmp.Or(least[size], 1))
 	}
-	slices.SortFunc(sizes, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	var all []string
-	for _, s := range slices.Compact(sizes) {
-		if p := leastP(s[0], s[1], cut); p >= level {
+	for _, s := range slices.SortedFunc(maps.Keys(least), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+		if p := least[s]; p >= level {
 			all = append(all, fmt.Sprintf("%d seeds against %d (%s or more)", s[0], s[1], probability(p)))
 		}
 	}
@@ -187,27 +198,28 @@ func unreachable(sizes [][2]int, cut func(n int) int, level float64) string {
 }
 
 // compared are the sizes of the rows that have a p in the table of probabilities of improvement.
-func (t *Task) compared() (sizes [][2]int) {
+func (t *Task) compared() (all []sizes) {
 	for i, row := range t.Better {
-		for _, b := range row[:i] {
+		for j, b := range row[:i] {
 			if b != nil && b.Permutation != nil {
-				sizes = append(sizes, b.N)
+				points := slices.Sorted(slices.Values(slices.Concat(t.Rows[i].ranked(), t.Rows[j].ranked())))
+				all = append(all, sizes{b.N[0], b.N[1], len(slices.Compact(points)) == b.N[0]+b.N[1]})
 			}
 		}
 	}
-	return sizes
+	return all
 }
 
 // compared are the sizes of the rows whose difference is known.
-func (d Differences) compared() (sizes [][2]int) {
+func (d Differences) compared() (all []sizes) {
 	for i, row := range d.Of {
 		for _, v := range row[:i] {
 			if v != nil {
-				sizes = append(sizes, v.N)
+				all = append(all, sizes{n: v.N[0], m: v.N[1]})
 			}
 		}
 	}
-	return sizes
+	return all
 }
 
 // count adds up the p of all tables of all tasks.

@@ -80,7 +80,8 @@ func TestTheLeastP(t *testing.T) {
 	draws := bootstrap.Sub("least")
 	for i, n := range [][2]int{{2, 2}, {3, 3}, {3, 5}, {5, 5}, {5, 6}, {5, 8}, {4, 9}, {8, 8}} {
 		for _, s := range []Statistic{OfMeans, OfInterquartileMeans} {
-			least, want := 1.0, leastP(n[0], n[1], s.cut)
+			least, want := 1.0, leastP(sizes{n: n[0], m: n[1]}, s.cut)
+			leastOfRanks := 1.0
 			for k := range 50 {
 				numbers := draws.At(uint64(100*i + k))
 				var rows [2][]float64
@@ -90,11 +91,17 @@ func TestTheLeastP(t *testing.T) {
 					}
 				}
 				least = min(least, permuted(draws, rows[0], rows[1], s.ofSorted()))
+				x, y := ranks(rows[0], rows[1])
+				leastOfRanks = min(leastOfRanks, permuted(draws, x, y, Mean))
 			}
 			near(t, fmt.Sprint(s, n), least, want)
+			near(t, fmt.Sprint("ranks", n), leastOfRanks, leastP(sizes{n[0], n[1], true}, OfMeans.cut))
 		}
 	}
-	if got := leastP(12, 12, OfMeans.cut); got != 1./10_001 {
+	// With equal points the other end may differ less.
+	x, y := ranks([]float64{1, 1}, []float64{0, 0, 0})
+	near(t, "equal ranks", permuted(draws, x, y, Mean), leastP(sizes{n: 2, m: 3}, OfMeans.cut))
+	if got := leastP(sizes{n: 12, m: 12}, OfMeans.cut); got != 1./10_001 {
 		t.Errorf("of drawn divisions: %v", got)
 	}
 }
@@ -132,6 +139,35 @@ func TestAReportSaysHowManyComparisonsItMakes(t *testing.T) {
 	} {
 		if strings.Count(text.String(), want) != n {
 			t.Errorf("%q is said %d times, not %d, in\n%s", want, strings.Count(text.String(), want), n, text.String())
+		}
+	}
+}
+
+// The bound of probabilities of improvement of unequal sizes is twice that of means, unless returns are equal.
+func TestTheLeastPOfRanks(t *testing.T) {
+	for equal, want := range map[bool]string{false: " No p of 5 seeds against 6 (0.0043 or more)", true: " No p of 5 seeds against 6 (0.0022 or more)"} {
+		root := t.TempDir()
+		var runs []*Run
+		for seed := range 6 {
+			v := float64(seed)
+			if equal {
+				v = 0
+			}
+			runs = append(runs, journal(t, root, "t", "a", seed, []float64{v}))
+			if seed < 5 {
+				runs = append(runs, journal(t, root, "t", "b", seed, []float64{10 + float64(seed)}))
+			}
+		}
+		r, err := New(runs, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		task := r.Tasks[0]
+		if of := unreachable(task.compared(), OfMeans.cut, 0.01); of != "" {
+			t.Errorf("%v: %q", equal, of)
+		}
+		if of := unreachable(task.compared(), OfMeans.cut, *task.Better[0][1].Permutation); !strings.HasPrefix(of, want) {
+			t.Errorf("%v: %q, want %q", equal, of, want)
 		}
 	}
 }

@@ -21,8 +21,8 @@ func (r *Report) alike() bool {
 }
 
 // Summary writes the returns as a table for a terminal, with a line for each row: the
-// number of its seeds, their returns and, with enough seeds, the interval of their
-// interquartile mean. If some rows are of pixels, the step is also given in frames. Below the table
+// number of its seeds, their returns and, with enough seeds for it, the interval of the
+// statistic by which rows are compared. If some rows are of pixels, the step is also given in frames. Below the table
 // stands what long variants are, or the one that all rows have, which seeds failed, and what was left out.
 func (r *Report) Summary(w io.Writer) error {
 	table := [][]string{{"TASK", "METHOD", "STEP", "FRAME", "N", "RETURN", "95 %"}}
@@ -57,7 +57,7 @@ func (r *Report) Summary(w io.Writer) error {
 	}
 	out := printable.NewWriter(w)
 	if few {
-		if _, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", MinSeeds); err != nil {
+		if _, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", r.Tasks[0].Statistic.takes()); err != nil {
 			return err
 		}
 	}

@@ -320,3 +320,17 @@ func TestFigureOfRelevanceNamesItsRows(t *testing.T) {
 		t.Errorf("%q, want %q", labels, want)
 	}
 }
+
+// What a summary says of rows without an interval fits the statistic.
+func TestASummarySaysOfHowManySeedsThereIsNoInterval(t *testing.T) {
+	root := t.TempDir()
+	runs := []*Run{journal(t, root, "t", "b", 0, []float64{1})}
+	for seed := range 3 {
+		runs = append(runs, journal(t, root, "t", "a", seed, []float64{float64(seed)}))
+	}
+	for s, want := range map[Statistic]string{OfMeans: "Of fewer than 2 seeds", OfInterquartileMeans: "Of fewer than 5 seeds"} {
+		if _, text := texts(t, runs, Options{Statistic: s}); strings.Count(text, want) != 1 || strings.Count(text, "Of fewer than") != 1 {
+			t.Errorf("%s: %s", s, text)
+		}
+	}
+}
