@@ -43,7 +43,7 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 		if k.Of == "fork_control" {
 			changed, seen = control, -seen
 		}
-		m := meanOf(changed)
+		m := meanOf(changed) // the forks have a test of their own
 		m.forks = &seen
 		return m
 	case "ground":
@@ -53,9 +53,9 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 				returns = append(returns, float64(v))
 			}
 		}
-		return meanOf(returns)
+		return meanOf(returns).ofSeveral()
 	case "off_high", "off_low":
-		return typical(x.off(k.Of == "off_high"))
+		return typical(x.off(k.Of == "off_high")).ofSeveral()
 	case "real_rows":
 		return one(float64(x.Snap.MixReal))
 	case "preview_median", "preview_outside":
@@ -79,8 +79,15 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 	for _, s := range c.Samples[max(0, len(c.Samples)-max(1, k.Last)):] {
 		last = append(last, s.Y)
 	}
-	m := meanOf(last)
-	if k.Last > 1 && m.n < 2 {
+	if k.Last > 1 {
+		return meanOf(last).ofSeveral()
+	}
+	return meanOf(last)
+}
+
+// ofSeveral is a number that was to come from several measurements.
+func (m measured) ofSeveral() measured {
+	if m.n < 2 {
 		m.err = math.Inf(1)
 	}
 	return m

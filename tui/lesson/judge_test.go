@@ -4,8 +4,13 @@ import (
 	"math"
 	"testing"
 
+	"pgrlab/core/event"
 	"pgrlab/core/rng"
+	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/steer"
 )
 
 // A reveal follows from the numbers of the run: the same claim held, did not hold, or cannot be
@@ -46,6 +51,22 @@ func TestTypicalErrors(t *testing.T) {
 	}
 	if m := typical(nil); !math.IsNaN(m.value) {
 		t.Errorf("of none: %+v", m)
+	}
+}
+
+// A number that is to come from several measurements decides nothing where there is one.
+func TestOneMeasurementOfSeveral(t *testing.T) {
+	for n, decides := range map[int]bool{1: false, 3: true} {
+		d := &event.Dreamt{}
+		for i := range 2 * n {
+			d.Rows = append(d.Rows, event.Dream{Truth: &event.Truth{Off: float64(i + 1)}})
+		}
+		x := &Lessons{Steering: steer.New(&pane.Run{Snap: &event.Snapshot{Dreamt: d}, History: history.History{Grounds: []event.Grounded{{Neighbours: make([]run.Float, n)}}}})}
+		for _, of := range []string{"ground", "off_high", "off_low"} {
+			if m := x.measureNow(presets.Keep{Of: of}); m.n != n || math.IsInf(m.err, 1) == decides {
+				t.Errorf("%s of %d: %+v", of, n, m)
+			}
+		}
 	}
 }
 
