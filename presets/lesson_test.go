@@ -62,3 +62,26 @@ func TestLessonsRefuseWhatDoesNotGoTogether(t *testing.T) {
 		}
 	}
 }
+
+// What a lesson compares of several evaluations comes from three on each side at least, and none is on both: the
+// interval of two against two is 4.3 standard errors wide to either side, and decides nothing.
+func TestLessonsMeasureOftenEnough(t *testing.T) {
+	for _, l := range Lessons() {
+		last, after, evaluated := map[string]int{}, map[string]int{}, 0
+		for _, s := range l.Steps {
+			if s.Wait != nil && s.Wait.For == "evaluated" {
+				evaluated += max(1, s.Wait.Count)
+			}
+			for _, k := range s.Keep {
+				last[k.Name], after[k.Name] = k.Last, evaluated
+			}
+			r := s.Reveal
+			if r == nil || last[r.From] < 2 && last[r.To] < 2 {
+				continue
+			}
+			if least := min(last[r.From], last[r.To]); least < 3 || after[r.To]-after[r.From] < last[r.To] {
+				t.Errorf("%s: %s is of the last %d, and %s of %d, %d evaluations later", l.Name, r.From, last[r.From], r.To, last[r.To], after[r.To]-after[r.From])
+			}
+		}
+	}
+}
