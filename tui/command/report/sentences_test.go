@@ -68,6 +68,7 @@ func TestClaimsInSentences(t *testing.T) {
 		near        float64 // how far the ends of an interval may be from those that other draws give
 	}{
 		{"README.md", `\+132 \[\+98, \+165\] on (\d+) \(`, []float64{report.Mean(sac)}, 0},
+		{"README.md", `p times four comparisons ` + number, []float64{4 * dealt(synther, sac, report.Mean)}, 0},
 		{"README.md", `on SynthER's (\d+) \(`, []float64{iqm(synther)}, 0},
 		{"README.md", `\+(\d+) over all 45 runs, of 40 seeds, and 13`, []float64{report.Mean(laterRows) - report.Mean(allSac)}, 0},
 		{"README.md", `SynthER's seeds made again ` + interval, compared(curious, laterRows, minus), 3},
