@@ -67,7 +67,7 @@ func TestARefusedStepIsTriedAgain(t *testing.T) {
 	s.Update(polled{})
 	s.contains(t, "✗ no room for a batch", "step 3 of 6", "set hold=batch, ratio=0.875")
 	s.press("enter")
-	s.contains(t, "0 of 3 evaluations")
+	s.contains(t, "0 of 5 evaluations")
 	late.answer("")
 	s.Update(polled{})
 	if got := s.values()["ratio"]; s.lessons.Part != lesson.Awaiting || got.Number != 0.875 || strings.Contains(s.View(), "✗") {
