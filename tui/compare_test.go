@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/racing"
 	"pgrlab/tui/chart"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
@@ -103,6 +104,7 @@ func TestComparedRunsAreNamed(t *testing.T) {
 // A smoothed chart says so in its title, at any width, with and without the paper's value, and
 // shows the measurements as dots. No chart is smoothed at the start.
 func TestSmoothingIsSaid(t *testing.T) {
+	racing.Skip(t)
 	for _, s := range []*screen{running(t, 160, 45, 30_000), comparing(t, 160, 45)} {
 		for _, q := range charts.Quantities {
 			s.charts.Quantity[pane.Chart1], _ = charts.QuantityIndex(q.ID)

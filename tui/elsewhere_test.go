@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/testing/racing"
 	"pgrlab/tui/pane"
 )
 
 // Every key that the help lists acts in every pane, or says in a line where it does what: nothing is
 // swallowed.
 func TestNoKeyIsSwallowed(t *testing.T) {
+	racing.Skip(t)
 	s := running(t, 160, 45, 24_000)
 	for _, p := range s.panes {
 		for _, b := range s.palette.keys {

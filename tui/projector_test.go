@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
+	"pgrlab/core/testing/racing"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/fans"
 )
@@ -64,6 +65,7 @@ func TestTheSentenceSpeaksOfTheCursor(t *testing.T) {
 
 // Each key that acts is named at the end of the last line.
 func TestEachKeyOnAProjectorIsNamed(t *testing.T) {
+	racing.Skip(t)
 	start := running(t, 160, 45, 24_000)
 	seen := 0
 	for i := range start.palette.keys {
@@ -107,6 +109,7 @@ func TestEachKeyOnAProjectorIsNamed(t *testing.T) {
 // No ink on a projector has a contrast under 7:1 to the ground: not in the frames of any pane, in 24-bit
 // colours or in 256, on dark and on light grounds.
 func TestContrastOnAProjector(t *testing.T) {
+	racing.Skip(t)
 	for _, profile := range []termenv.Profile{termenv.TrueColor, termenv.ANSI256} {
 		for tone, ground := range map[string]string{"dark": "#1e1e1e", "light": "#f4f4f4"} {
 			r := lipgloss.NewRenderer(io.Discard)

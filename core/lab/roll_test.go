@@ -21,6 +21,7 @@ import (
 	"pgrlab/core/offline"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/racing"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -221,6 +222,7 @@ func rollOn(t *testing.T, c config.Config, dev device.Device, dir string, how Re
 
 // From the disk, too, with D_syn or with what it is made from.
 func TestARollIsResumedFromTheDisk(t *testing.T) {
+	racing.Skip(t)
 	dev := tiny.Device(t)
 	c := rolling("23:guidance=3!", "27:guidance=4!")
 	whole := &memoryFolder{}

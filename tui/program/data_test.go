@@ -44,8 +44,11 @@ func TestTheCommandsOfData(t *testing.T) {
 		case "sweep":
 			words = append(words, "--steps", "30", "--seeds", "0", "--jobs", "1", "--set", "evaluation.episodes=1")
 		}
+		if words[0] == "train" || words[0] == "sweep" {
+			words = append(words, "--set", "agent.hidden=[16,16]")
+		}
 		if slices.Contains(words, "pgr-curiosity") {
-			words = append(words, "--set", "generator_steps=10", "--set", "samples=50")
+			words = append(words, "--set", "generator_steps=10", "--set", "samples=50", "--set", "generator.width=32")
 		}
 		out := do(0, words...)
 		if words[0] == "train" && slices.Contains(words, "--data") && !strings.Contains(out, "data: first.npz, ") {

@@ -44,7 +44,7 @@ func (d delayed) Compile(p *device.Program) (device.Executable, error) {
 // bit for bit: with lanes divided by rows, by members, and by parts of large weights. The long form
 // makes sixty.
 func TestDelaysDoNotChangeBits(t *testing.T) {
-	seed, updates := rng.New(1, "delays"), racing.Few(8, 2)
+	seed, updates := rng.New(1, "delays"), racing.Few(8, 4)
 	if os.Getenv("PGRLAB_SOAK") != "" {
 		updates = 60
 	}
