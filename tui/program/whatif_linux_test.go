@@ -43,7 +43,8 @@ func computes(pid int, dir string) bool {
 }
 
 // holdFile returns the path of a file that makes the process of a what-if stop itself after its
-// first progress report, so that it cannot end before a test has looked at it.
+// first progress report, so that it cannot end before a test has looked at it. One that fails ends, so
+// that the screen shows its error.
 func holdFile(dir string) string { return dir + ".hold" }
 
 func init() { standardError = stopsWhereHeld }
@@ -61,12 +62,12 @@ func stopsWhereHeld(args []string) io.Writer {
 	return &stopping{}
 }
 
-// stopping is a standard error that stops its process when the first line is written.
+// stopping is a standard error that stops its process when the first progress report is written.
 type stopping struct{ stopped bool }
 
 func (s *stopping) Write(p []byte) (int, error) {
 	n, err := os.Stderr.Write(p)
-	if !s.stopped {
+	if !s.stopped && bytes.HasPrefix(p, []byte("{")) {
 		s.stopped = true
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -82,12 +83,18 @@ func (w *Window) Await(text string) (shown string) {
 		}
 		passed := time.Since(begin)
 		if passed > patience {
-			lines := strings.Split(strings.TrimRight(shown, "\n"), "\n")
-			w.t.Fatalf("no %q in the window:\n%s", text, strings.Join(lines[max(0, len(lines)-maxShown):], "\n"))
+			w.t.Fatalf("%s\nno %q in the window, whose lines with text are above", lastLines(shown), text)
 		}
 		// Another program cannot notify us, and is asked less and less often: each answer takes a process.
 		<-time.After(min(30*time.Millisecond+passed/10, 300*time.Millisecond))
 	}
+}
+
+// lastLines are the last lines of a window that have a text: a window is mostly empty, and what keeps
+// only the end of a long report keeps what is not.
+func lastLines(shown string) string {
+	lines := slices.DeleteFunc(strings.Split(shown, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	return strings.Join(lines[max(0, len(lines)-maxShown):], "\n")
 }
 
 // unbroken is a text as one line, without line breaks and the spaces that indent or fill its lines.
