@@ -44,6 +44,7 @@ type State struct {
 	Counters []Copy
 	Places   []float32 // [K,2], where the copies are; nil if that is not kept, or the environment does not say
 	Half     *Half     // nil: no env step is half made
+	Broken   RuleBroken
 }
 
 // Copy are the counters of a copy of the environment.
@@ -198,6 +199,7 @@ func (s *Copies) step(i int) error {
 	case terminated || truncated:
 		s.Ends[i] = experience.Truncated
 	}
+	s.compareEnds(i)
 	return nil
 }
 

@@ -1,10 +1,14 @@
 package program
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"pgrlab/core/run"
 	"pgrlab/core/shell"
+	"pgrlab/core/task"
 )
 
 // The condition of environment.outside.ends reads all of a transition, by number or by name, and what it cannot
@@ -38,10 +42,11 @@ func TestEndsOfOtherPrograms(t *testing.T) {
 }
 
 // A run that rolls out a model of the dynamics of another program's task needs a rule of where episodes end, or
-// that only time ends them. The card of the run repeats it.
+// that only time ends them. The card of the run repeats it, and the journal has a note where it is wrong, one in all
+// of the run's parts.
 func TestRolloutsOfOtherProgramsHaveARuleOfEnds(t *testing.T) {
 	_, do, said, of := somebody(t)
-	walk := []string{"train", "--preset", "tiny.toml", "--env", of("walk"), "--method", "mbpo", "--steps", "60", "--out"}
+	walk := []string{"train", "--preset", "tiny.toml", "--env", of("walk"), "--env-arg", "start=2", "--method", "mbpo", "--steps", "60", "--out"}
 	if do(2, append(walk, "without")...); !strings.Contains(said.String(), "--set environment.outside.ends=never") {
 		t.Errorf("%s", said)
 	}
@@ -57,6 +62,17 @@ func TestRolloutsOfOtherProgramsHaveARuleOfEnds(t *testing.T) {
 			t.Errorf("without %s the card is %s", set, card)
 		}
 		do(0, "train", "--resume", dir, "--steps", "70")
+		journal, err := os.ReadFile(filepath.Join(dir, run.JournalName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0
+		if ends == task.NeverEnds {
+			wrong = 1
+		}
+		if n := strings.Count(string(journal), "ended it, and only time is said to end episodes"); n != wrong {
+			t.Errorf("%s: %d notes that the rule is wrong, want %d", dir, n, wrong)
+		}
 	}
 	do(2, "train", "--preset", "tiny.toml", "--set", "environment.outside.ends=never", "--out", "own")
 	if !strings.Contains(said.String(), "--set environment.outside.ends is for tasks that other programs simulate") {
