@@ -93,9 +93,10 @@ var allowed = map[string][]string{
 	"core/sweep":               {"core/run", "core/cost"},
 	"core/sweep/slurm":         {"core/run"},
 	"core/sweep/ssh":           {"core/run"},
-	"core/ground":              {"core/event", "core/run"},                                                                                                                                                                 // its line, and numbers as journals write them
-	"core/fan":                 {"core/rng"},                                                                                                                                                                               // who gets a change is drawn
-	"core/report":              {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                                     // rng: the bootstrap's random numbers
+	"core/ground":              {"core/event", "core/run"},                                                 // its line, and numbers as journals write them
+	"core/fan":                 {"core/rng"},                                                               // who gets a change is drawn
+	"core/report":              {"core/report/axes", "core/run", "core/fan", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers
+	"core/report/axes":         {},
 	"core/agent":               {"core/experience", "core/replay", "core/registry", "core/window", "core/device"},                                                                                                          // contract and registry; window: the size of a frame after convolutions
 	"core/agent/...":           {"core/experience", "core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other
 	"core/agent/learners":      {"core/agent/..."},                                                                                                                                                                         // the list of them

@@ -53,8 +53,8 @@ func TestAnEmptyWindowHasNoScore(t *testing.T) {
 	if err := r.Markdown(&text); err != nil || !strings.Contains(text.String(), "pgr: 1 more seed got there, but without an evaluation from step 2,000 to 3,000.") {
 		t.Errorf("%v: %s", err, &text)
 	}
-	if p := r.final()[0]; p.y != "mean return from step 2,000 to 3,000" {
-		t.Errorf("the axis is %q", p.y)
+	if p := r.final()[0]; p.Y != "mean return from step 2,000 to 3,000" {
+		t.Errorf("the axis is %q", p.Y)
 	}
 	if _, err := New([]*Run{sparse}, Options{ScoreFrom: 2000, Step: 3000}); err == nil || !strings.Contains(err.Error(), "no run was evaluated from step 2,000 to 3,000") {
 		t.Errorf("no run counts: %v", err)

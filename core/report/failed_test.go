@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/report/axes"
 	"pgrlab/core/run"
 )
 
@@ -88,10 +89,10 @@ func TestARunThatFailedLaterCounts(t *testing.T) {
 	}
 	marks, failed := curve(r.Tasks[0].Rows[i], Return, 0), 0
 	for _, m := range marks {
-		if m.kind == markLine && m.x[len(m.x)-1] != 5000 {
-			t.Errorf("the mean ends at step %v", m.x[len(m.x)-1])
+		if m.Kind == axes.Line && m.X[len(m.X)-1] != 5000 {
+			t.Errorf("the mean ends at step %v", m.X[len(m.X)-1])
 		}
-		if m.kind == markCross {
+		if m.Kind == axes.Cross {
 			failed++
 		}
 	}

@@ -4,31 +4,33 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"pgrlab/core/report/axes"
 )
 
 // A FigureKind is a figure that can be drawn from journals.
 type FigureKind struct {
 	Name, Doc string
-	panels    func(r *Report) []panel
+	panels    func(r *Report) []axes.Panel
 }
 
 var figures = []FigureKind{
-	{"curves", "learning curves: the return over env steps", func(r *Report) []panel {
+	{"curves", "learning curves: the return over env steps", func(r *Report) []axes.Panel {
 		return r.curves(quantity{Return, "evaluation return"}, true)
 	}},
-	{"dormant", "the share of dormant neurons of the policy while it learns", func(r *Report) []panel {
+	{"dormant", "the share of dormant neurons of the policy while it learns", func(r *Report) []axes.Panel {
 		return r.curves(quantity{dormantRatio, "dormant ratio of the policy"}, false)
 	}},
-	{"dynamics", "how far synthetic transitions are from what the task does", func(r *Report) []panel {
+	{"dynamics", "how far synthetic transitions are from what the task does", func(r *Report) []axes.Panel {
 		return r.curves(quantity{"generated/dynamics/combined", "dynamics error of D_syn"}, false)
 	}},
-	{"relevance", "F over the real transitions: median, and 10 to 90 % of them", func(r *Report) []panel { return r.relevance() }},
-	{"qbias", "the critics' value less the return that followed", func(r *Report) []panel {
+	{"relevance", "F over the real transitions: median, and 10 to 90 % of them", func(r *Report) []axes.Panel { return r.relevance() }},
+	{"qbias", "the critics' value less the return that followed", func(r *Report) []axes.Panel {
 		return r.curves(quantity{"q_bias/bias", "bias of the critics' value"}, false)
 	}},
-	{"final", "the return at the common step, beside what the paper and others report", func(r *Report) []panel { return r.final() }},
-	{"cadence", "the return at the common step over the env steps between refits", func(r *Report) []panel { return r.cadence() }},
-	{"time", "where the time of a run goes", func(r *Report) []panel { return r.time() }},
+	{"final", "the return at the common step, beside what the paper and others report", func(r *Report) []axes.Panel { return r.final() }},
+	{"cadence", "the return at the common step over the env steps between refits", func(r *Report) []axes.Panel { return r.cadence() }},
+	{"time", "where the time of a run goes", func(r *Report) []axes.Panel { return r.time() }},
 }
 
 // Figures lists all kinds of figures.
@@ -40,66 +42,33 @@ func (r *Report) Figure(w io.Writer, name, format string) error {
 	if i < 0 {
 		return fmt.Errorf("there is no figure %q", name)
 	}
-	all := slices.DeleteFunc(figures[i].panels(r), func(p panel) bool { return len(p.marks) == 0 })
+	all := slices.DeleteFunc(figures[i].panels(r), func(p axes.Panel) bool { return len(p.Marks) == 0 })
 	if len(all) == 0 {
 		return fmt.Errorf("the journals of these runs do not hold what it shows: %s", figures[i].Doc)
 	}
-	return draw(w, format, all)
+	return axes.Draw(w, format, all)
 }
 
 // quantity is a series of the journal with its name on an axis.
 type quantity struct{ name, label string }
 
-// panel is one pair of axes.
-type panel struct {
-	title, x, y string
-	marks       []mark
-	names       []string // names of the places 0, 1, … on the x axis; nil: the axis has numbers
-	logX        bool
-}
-
-// The kinds of marks.
-const (
-	markLine   = iota // a line
-	markThin          // a line of a single seed
-	markDashed        // what the paper reports
-	markCurve         // a curve that others report
-	markBand          // the area between y and upper
-	markPoint         // single seeds
-	markCross         // the last point of a seed that failed
-	markMean          // a mean, with a bar from low to high if there is one
-	markPaper         // the paper's value
-	markOther         // a value from a publication
-	markBar           // a bar from y to upper
-)
-
-// mark is something drawn between the axes.
-type mark struct {
-	kind   int
-	x, y   []float64
-	upper  []float64 // of bands, bars and means
-	color  int       // of the palette
-	label  string    // in the legend; "": none
-	behind bool
-}
-
 // curves draws a quantity over steps, one panel per task: the mean over seeds with a
 // band of one deviation, or the single seeds if there are few.
-func (r *Report) curves(q quantity, withReported bool) []panel {
-	var all []panel
+func (r *Report) curves(q quantity, withReported bool) []axes.Panel {
+	var all []axes.Panel
 	color := colors()
 	for _, t := range r.Tasks {
 		if step, one := t.onlyStep(q.name); one {
 			all = append(all, t.places(q, step, color))
 			continue
 		}
-		p := panel{title: t.Task, x: t.stepsAxis(), y: q.label}
+		p := axes.Panel{Title: t.Task, X: t.stepsAxis(), Y: q.label}
 		for _, row := range t.Rows {
 			i := color(row)
-			p.marks = append(p.marks, curve(row, q.name, i)...)
+			p.Marks = append(p.Marks, curve(row, q.name, i)...)
 			if withReported {
-				p.marks = append(p.marks, row.reportedLine(i)...)
-				p.marks = append(p.marks, row.othersCurves(i)...)
+				p.Marks = append(p.Marks, row.reportedLine(i)...)
+				p.Marks = append(p.Marks, row.othersCurves(i)...)
 			}
 		}
 		all = append(all, p)
@@ -137,18 +106,18 @@ func (t *Task) onlyStep(name string) (step int, one bool) {
 
 // places draws a quantity that was measured at one step, one place per row: equal points
 // would hide each other on a common axis.
-func (t *Task) places(q quantity, step int, color func(*Row) int) panel {
-	p := panel{title: t.Task, y: fmt.Sprintf("%s at step %s", q.label, Count(step))}
+func (t *Task) places(q quantity, step int, color func(*Row) int) axes.Panel {
+	p := axes.Panel{Title: t.Task, Y: fmt.Sprintf("%s at step %s", q.label, Count(step))}
 	for _, row := range t.Rows {
-		m := mark{kind: markPoint, color: color(row), label: "single seeds"}
+		m := axes.Mark{Kind: axes.Dot, Color: color(row), Label: "single seeds"}
 		for _, s := range row.cell.Seeds {
 			for _, point := range s.Series(q.name).finite() {
-				m.x, m.y = append(m.x, float64(len(p.names))), append(m.y, point.Value)
+				m.X, m.Y = append(m.X, float64(len(p.Names))), append(m.Y, point.Value)
 			}
 		}
-		if len(m.x) > 0 {
-			p.names = append(p.names, row.place(fmt.Sprint(len(m.x))))
-			p.marks = append(p.marks, m)
+		if len(m.X) > 0 {
+			p.Names = append(p.Names, row.place(fmt.Sprint(len(m.X))))
+			p.Marks = append(p.Marks, m)
 		}
 	}
 	return p
@@ -156,9 +125,9 @@ func (t *Task) places(q quantity, step int, color func(*Row) int) panel {
 
 // curve draws the seeds of a row: of many the mean of those that have a score, over the steps that all of
 // them cover, else one line for each. Seeds that failed are lines of their own, which end with a cross.
-func curve(r *Row, name string, color int) []mark {
+func curve(r *Row, name string, color int) []axes.Mark {
 	var seeds []Series
-	var failed []mark
+	var failed []axes.Mark
 	of := r.cell.Seeds
 	if r.N >= MinSeeds {
 		of = slices.Concat(r.counted, r.without())
@@ -168,8 +137,8 @@ func curve(r *Row, name string, color int) []mark {
 		switch {
 		case len(series) == 0:
 		case r.hasFailed(s): // a mean over all would end with it
-			failed = append(failed, series.mark(markThin, color), series[len(series)-1:].mark(markCross, color))
-			failed[1].label = "last point of a seed that failed"
+			failed = append(failed, series.mark(axes.Thin, color), series[len(series)-1:].mark(axes.Cross, color))
+			failed[1].Label = "last point of a seed that failed"
 		default:
 			seeds = append(seeds, series)
 		}
@@ -179,43 +148,43 @@ func curve(r *Row, name string, color int) []mark {
 		label = fmt.Sprintf("%s (n=%d of %d)", r.Label, len(seeds), len(seeds)+n)
 	}
 	if len(seeds) == 0 && len(failed) > 0 {
-		failed[0].label = label
+		failed[0].Label = label
 	}
 	if len(seeds) == 0 {
 		return failed
 	}
 	steps := grid(seeds)
 	if len(seeds) < MinSeeds || len(steps) < 2 {
-		var marks []mark
+		var marks []axes.Mark
 		for i, s := range seeds {
-			m := s.mark(markThin, color)
+			m := s.mark(axes.Thin, color)
 			if i == 0 {
-				m.label = label
+				m.Label = label
 			}
 			marks = append(marks, m)
 		}
 		return append(marks, failed...)
 	}
-	mean := mark{kind: markLine, color: color, label: label + ", mean ± deviation"}
-	band := mark{kind: markBand, color: color, behind: true}
+	mean := axes.Mark{Kind: axes.Line, Color: color, Label: label + ", mean ± deviation"}
+	band := axes.Mark{Kind: axes.Band, Color: color, Below: true}
 	for _, step := range steps {
 		values := make([]float64, len(seeds))
 		for i, s := range seeds {
 			values[i] = s.between(step)
 		}
 		m, d := Mean(values), Deviation(values)
-		mean.x, mean.y = append(mean.x, float64(step)), append(mean.y, m)
-		band.y, band.upper = append(band.y, m-d), append(band.upper, m+d)
+		mean.X, mean.Y = append(mean.X, float64(step)), append(mean.Y, m)
+		band.Y, band.Upper = append(band.Y, m-d), append(band.Upper, m+d)
 	}
-	band.x = mean.x
-	return append([]mark{band, mean}, failed...)
+	band.X = mean.X
+	return append([]axes.Mark{band, mean}, failed...)
 }
 
 // mark draws the points of a series.
-func (s Series) mark(kind, color int) mark {
-	m := mark{kind: kind, color: color}
+func (s Series) mark(kind axes.Kind, color int) axes.Mark {
+	m := axes.Mark{Kind: kind, Color: color}
 	for _, p := range s {
-		m.x, m.y = append(m.x, float64(p.Step)), append(m.y, p.Value)
+		m.X, m.Y = append(m.X, float64(p.Step)), append(m.Y, p.Value)
 	}
 	return m
 }
@@ -263,15 +232,15 @@ func (t *Task) stepsAxis() string {
 
 // relevance draws F over the real transitions, one panel per row: the values of
 // different functions have different scales.
-func (r *Report) relevance() []panel {
-	var all []panel
+func (r *Report) relevance() []axes.Panel {
+	var all []axes.Panel
 	for _, t := range r.Tasks {
 		for i, row := range t.Rows {
-			p := panel{title: t.Task + ", " + row.Label, x: "env steps", y: "F(τ) of D_real"}
+			p := axes.Panel{Title: t.Task + ", " + row.Label, X: "env steps", Y: "F(τ) of D_real"}
 			drawn := 0
 			for _, s := range row.cell.Seeds {
 				low, high := s.Series("scores/q10").finite(), s.Series("scores/q90").finite()
-				area, line := mark{kind: markBand, color: i, behind: true}, mark{kind: markThin, color: i}
+				area, line := axes.Mark{Kind: axes.Band, Color: i, Below: true}, axes.Mark{Kind: axes.Thin, Color: i}
 				band, median := area, line
 				for _, m := range s.Series("scores/q50").finite() {
 					l, okLow := low.at(m.Step)
@@ -279,22 +248,22 @@ func (r *Report) relevance() []panel {
 					if !okLow || !okHigh {
 						continue
 					}
-					if len(median.x) > 0 && slices.Contains(s.Run.Members[s.Member].rescored, m.Step) { // another unit
-						band.x = median.x
-						p.marks = append(p.marks, band, median)
+					if len(median.X) > 0 && slices.Contains(s.Run.Members[s.Member].rescored, m.Step) { // another unit
+						band.X = median.X
+						p.Marks = append(p.Marks, band, median)
 						band, median = area, line
 					}
-					median.x, median.y = append(median.x, float64(m.Step)), append(median.y, m.Value)
-					band.y, band.upper = append(band.y, l), append(band.upper, h)
+					median.X, median.Y = append(median.X, float64(m.Step)), append(median.Y, m.Value)
+					band.Y, band.Upper = append(band.Y, l), append(band.Upper, h)
 				}
-				if band.x = median.x; len(band.x) == 0 {
+				if band.X = median.X; len(band.X) == 0 {
 					continue
 				}
 				drawn++
-				p.marks = append(p.marks, band, median)
+				p.Marks = append(p.Marks, band, median)
 			}
 			if drawn > 0 {
-				p.marks[1].label = fmt.Sprintf("%s (n=%d): median, 10 to 90 %%", row.Label, drawn)
+				p.Marks[1].Label = fmt.Sprintf("%s (n=%d): median, 10 to 90 %%", row.Label, drawn)
 			}
 			all = append(all, p)
 		}

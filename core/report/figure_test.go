@@ -3,6 +3,7 @@ package report
 import (
 	"testing"
 
+	"pgrlab/core/report/axes"
 	"pgrlab/core/run"
 )
 
@@ -15,10 +16,10 @@ func TestAMethodHasOneColourInAllPanels(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := r.curves(quantity{Return, "return"}, false)
-	of := func(p panel, label string) int {
-		for _, m := range p.marks {
-			if m.label != "" && m.label[:len(label)] == label {
-				return m.color
+	of := func(p axes.Panel, label string) int {
+		for _, m := range p.Marks {
+			if m.Label != "" && m.Label[:len(label)] == label {
+				return m.Color
 			}
 		}
 		t.Fatalf("no mark of %s", label)
@@ -27,8 +28,8 @@ func TestAMethodHasOneColourInAllPanels(t *testing.T) {
 	if a, b := of(p[0], "redq"), of(p[1], "redq"); a != b || of(p[0], "pgr ") == a {
 		t.Errorf("redq has colours %d and %d, pgr %d", a, b, of(p[0], "pgr "))
 	}
-	if p := r.final(); p[0].marks[1].color != p[1].marks[0].color {
-		t.Errorf("of places it has colours %d and %d", p[0].marks[1].color, p[1].marks[0].color)
+	if p := r.final(); p[0].Marks[1].Color != p[1].Marks[0].Color {
+		t.Errorf("of places it has colours %d and %d", p[0].Marks[1].Color, p[1].Marks[0].Color)
 	}
 }
 
@@ -42,10 +43,10 @@ func TestFigureDoesNotJoinTwoFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := 0
-	for _, m := range r.relevance()[0].marks {
-		if m.kind == markThin {
-			if lines++; len(m.x) != 2 {
-				t.Errorf("a line of %d points, want 2", len(m.x))
+	for _, m := range r.relevance()[0].Marks {
+		if m.Kind == axes.Thin {
+			if lines++; len(m.X) != 2 {
+				t.Errorf("a line of %d points, want 2", len(m.X))
 			}
 		}
 	}

@@ -4,18 +4,20 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"pgrlab/core/report/axes"
 )
 
 // final draws the returns at the common step, one place per row.
-func (r *Report) final() []panel {
-	var all []panel
+func (r *Report) final() []axes.Panel {
+	var all []axes.Panel
 	color := colors()
 	for _, t := range r.Tasks {
-		p := panel{title: t.Task, y: t.returnAxis()}
+		p := axes.Panel{Title: t.Task, Y: t.returnAxis()}
 		for i, row := range t.Rows {
-			p.names = append(p.names, row.place(row.of()))
-			p.marks = append(p.marks, row.points(float64(i), color(row))...)
-			p.marks = append(p.marks, row.reportedPlaces(i, color(row), t.Step)...)
+			p.Names = append(p.Names, row.place(row.of()))
+			p.Marks = append(p.Marks, row.points(float64(i), color(row))...)
+			p.Marks = append(p.Marks, row.reportedPlaces(i, color(row), t.Step)...)
 		}
 		all = append(all, p)
 	}
@@ -37,23 +39,23 @@ func (r *Row) place(n string) string {
 
 // points draws the single seeds of a row at a place of the x axis and, with enough
 // seeds, their statistic with its interval.
-func (r *Row) points(x float64, color int) []mark {
+func (r *Row) points(x float64, color int) []axes.Mark {
 	if r.N == 0 {
 		return nil
 	}
-	m := mark{kind: markPoint, color: color, y: r.Points, label: "single seeds"}
+	m := axes.Mark{Kind: axes.Dot, Color: color, Y: r.Points, Label: "single seeds"}
 	for range r.Points {
-		m.x = append(m.x, x)
+		m.X = append(m.X, x)
 	}
-	marks := []mark{m}
+	marks := []axes.Mark{m}
 	if v, in, ok := r.centre(); ok {
 		statistic := OfInterquartileMeans
 		if r.MeanIn != nil {
 			statistic = OfMeans
 		}
-		marks = append(marks, mark{
-			kind: markMean, x: []float64{x}, y: []float64{in.Low, v}, upper: []float64{in.High}, color: color,
-			label: string(statistic) + ", 95 % interval",
+		marks = append(marks, axes.Mark{
+			Kind: axes.Interval, X: []float64{x}, Y: []float64{in.Low, v}, Upper: []float64{in.High}, Color: color,
+			Label: string(statistic) + ", 95 % interval",
 		})
 	}
 	return marks
@@ -61,11 +63,11 @@ func (r *Row) points(x float64, color int) []mark {
 
 // cadence draws the returns over the setting refit_every. Rows of one method share a
 // colour.
-func (r *Report) cadence() []panel {
-	var all []panel
+func (r *Report) cadence() []axes.Panel {
+	var all []axes.Panel
 	colors := map[string]int{}
 	for _, t := range r.Tasks {
-		p := panel{title: t.Task, x: "env steps between refits", y: t.returnAxis(), logX: true}
+		p := axes.Panel{Title: t.Task, X: "env steps between refits", Y: t.returnAxis(), LogX: true}
 		for _, row := range t.Rows {
 			every, err := strconv.ParseFloat(row.cell.Seeds[0].Run.Settings["knobs.refit_every"], 64)
 			if err != nil || every <= 0 || row.Touched != "" {
@@ -78,9 +80,9 @@ func (r *Report) cadence() []panel {
 			}
 			marks := row.points(every, color)
 			for i := range marks {
-				marks[i].label = fmt.Sprintf("%s: %s", row.Method, marks[i].label)
+				marks[i].Label = fmt.Sprintf("%s: %s", row.Method, marks[i].Label)
 			}
-			p.marks = append(p.marks, marks...)
+			p.Marks = append(p.Marks, marks...)
 		}
 		all = append(all, p)
 	}
@@ -120,10 +122,10 @@ func (s Seed) spentOn() []float64 {
 }
 
 // time draws the time that the parts of a run take, per 10,000 env steps.
-func (r *Report) time() []panel {
-	var all []panel
+func (r *Report) time() []axes.Panel {
+	var all []axes.Panel
 	for _, t := range r.Tasks {
-		p := panel{title: t.Task, y: "minutes per 10,000 env steps"}
+		p := axes.Panel{Title: t.Task, Y: "minutes per 10,000 env steps"}
 		for i, row := range t.Rows {
 			runs, sums := 0, make([]float64, len(spent)+1)
 			for _, s := range row.cell.Seeds {
@@ -139,7 +141,7 @@ func (r *Report) time() []panel {
 					sums[k] += part
 				}
 			}
-			p.names = append(p.names, row.place(fmt.Sprint(runs)))
+			p.Names = append(p.Names, row.place(fmt.Sprint(runs)))
 			low := 0.0
 			for k, sum := range sums {
 				label := "everything else: environment, analyses, waiting"
@@ -150,22 +152,11 @@ func (r *Report) time() []panel {
 					continue
 				}
 				high := low + sum/float64(runs)
-				p.marks = append(p.marks, mark{kind: markBar, x: []float64{float64(i)}, y: []float64{low}, upper: []float64{high}, color: k, label: label})
+				p.Marks = append(p.Marks, axes.Mark{Kind: axes.Bar, X: []float64{float64(i)}, Y: []float64{low}, Upper: []float64{high}, Color: k, Label: label})
 				low = high
 			}
 		}
 		all = append(all, p)
 	}
 	return all
-}
-
-// short formats a count of steps as the paper does: 100000 as 100K.
-func short(n int) string {
-	switch {
-	case n >= 1_000_000 && n%100_000 == 0:
-		return strconv.FormatFloat(float64(n)/1e6, 'f', -1, 64) + "M"
-	case n >= 1_000 && n%100 == 0:
-		return strconv.FormatFloat(float64(n)/1e3, 'f', -1, 64) + "K"
-	}
-	return strconv.Itoa(n)
 }

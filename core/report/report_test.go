@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/report/axes"
 	"pgrlab/core/run"
 )
 
@@ -295,8 +296,8 @@ func TestTimeOfRunsThatSayIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := r.time()[0]
-	if len(p.marks) != 2 || p.names[0] != "pgr\n(n=1)" || math.Abs(p.marks[0].upper[0]-0.5) > 1e-12 || math.Abs(p.marks[1].upper[0]-2.5) > 1e-12 {
-		t.Errorf("%q, %+v", p.names, p.marks)
+	if len(p.Marks) != 2 || p.Names[0] != "pgr\n(n=1)" || math.Abs(p.Marks[0].Upper[0]-0.5) > 1e-12 || math.Abs(p.Marks[1].Upper[0]-2.5) > 1e-12 {
+		t.Errorf("%q, %+v", p.Names, p.Marks)
 	}
 }
 
@@ -371,8 +372,8 @@ func TestReportedResultsOfATV(t *testing.T) {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	for _, p := range append(r.final(), r.curves(quantity{Return, "return"}, true)...) {
-		for _, m := range p.marks {
-			if m.kind == markPaper || m.kind == markDashed {
+		for _, m := range p.Marks {
+			if m.Kind == axes.Paper || m.Kind == axes.Dashed {
 				t.Errorf("%+v", m)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"pgrlab/core/report/axes"
 )
 
 // comparable returns the results of others that were measured as those of the row.
@@ -14,7 +16,7 @@ func (r *Row) comparable() []Reported {
 
 // reportedLine draws the paper's value as a line if the runs are at least half as long
 // as the paper's: for shorter runs the value says nothing.
-func (r *Row) reportedLine(color int) []mark {
+func (r *Row) reportedLine(color int) []axes.Mark {
 	end := r.end()
 	for _, p := range r.comparable() {
 		long := 2*end >= p.Steps
@@ -24,9 +26,9 @@ func (r *Row) reportedLine(color int) []mark {
 		if p.Independent || !long {
 			continue
 		}
-		return []mark{{
-			kind: markDashed, color: color, x: []float64{0, float64(end)}, y: []float64{p.Mean, p.Mean},
-			label: fmt.Sprintf("%s, paper at %s (n=%s)", r.Method, p.place(), seedsOf(p)),
+		return []axes.Mark{{
+			Kind: axes.Dashed, Color: color, X: []float64{0, float64(end)}, Y: []float64{p.Mean, p.Mean},
+			Label: fmt.Sprintf("%s, paper at %s (n=%s)", r.Method, p.place(), seedsOf(p)),
 		}}
 	}
 	return nil
@@ -68,17 +70,17 @@ func (r *Row) others() [][]Reported {
 }
 
 // othersCurves draws the points that others report within the length of the row's runs as lines.
-func (r *Row) othersCurves(color int) (curves []mark) {
+func (r *Row) othersCurves(color int) (curves []axes.Mark) {
 	end := float64(r.end())
 	for _, points := range r.others() {
-		m := mark{kind: markCurve, color: color}
+		m := axes.Mark{Kind: axes.Curve, Color: color}
 		for _, p := range points {
 			if x := r.step(p); x <= end {
-				m.x, m.y = append(m.x, x), append(m.y, p.Mean)
+				m.X, m.Y = append(m.X, x), append(m.Y, p.Mean)
 			}
 		}
-		if n := len(m.x); n > 0 {
-			m.label = fmt.Sprintf("%s, others at %s (n=%s)", r.Method, spanOf(points[:n]), seedsOf(points[0]))
+		if n := len(m.X); n > 0 {
+			m.Label = fmt.Sprintf("%s, others at %s (n=%s)", r.Method, spanOf(points[:n]), seedsOf(points[0]))
 			curves = append(curves, m)
 		}
 	}
@@ -96,20 +98,20 @@ func spanOf(points []Reported) string {
 
 // reportedPlaces draws results beside the row's place among those of a step: the paper's, and of each
 // other source the one that was measured nearest to that step.
-func (r *Row) reportedPlaces(place, color, step int) (marks []mark) {
-	draw := func(kind int, who string, p Reported) {
-		marks = append(marks, mark{
-			kind: kind, x: []float64{float64(place) + 0.22 + 0.1*float64(len(marks))}, y: []float64{p.Mean - p.Std}, upper: []float64{p.Mean + p.Std}, color: color,
-			label: fmt.Sprintf("%s at %s: mean ± deviation", who, p.place()),
+func (r *Row) reportedPlaces(place, color, step int) (marks []axes.Mark) {
+	draw := func(kind axes.Kind, who string, p Reported) {
+		marks = append(marks, axes.Mark{
+			Kind: kind, X: []float64{float64(place) + 0.22 + 0.1*float64(len(marks))}, Y: []float64{p.Mean - p.Std}, Upper: []float64{p.Mean + p.Std}, Color: color,
+			Label: fmt.Sprintf("%s at %s: mean ± deviation", who, p.place()),
 		})
 	}
 	for _, p := range r.comparable() {
 		if !p.Independent {
-			draw(markPaper, "the paper", p)
+			draw(axes.Paper, "the paper", p)
 		}
 	}
 	for _, points := range r.others() {
-		draw(markOther, "others", slices.MinFunc(points, func(a, b Reported) int {
+		draw(axes.Other, "others", slices.MinFunc(points, func(a, b Reported) int {
 			return cmp.Compare(math.Abs(r.step(a)-float64(step)), math.Abs(r.step(b)-float64(step)))
 		}))
 	}
@@ -120,9 +122,9 @@ func (r *Row) reportedPlaces(place, color, step int) (marks []mark) {
 // runs from pixels may have other repeats.
 func (p Reported) place() string {
 	if p.Frames > 0 {
-		return "frame " + short(p.Frames)
+		return "frame " + axes.Short(p.Frames)
 	}
-	return short(p.Steps)
+	return axes.Short(p.Steps)
 }
 
 func seedsOf(p Reported) string {

@@ -37,9 +37,14 @@ func formatResults(there, added []*Run) []byte {
 func (r *Run) resultRows(quantities, further []string) [][]string {
 	series := r.Members[0].Series
 	walls := map[int]float64{} // wall time by step at which something was measured
-	for _, name := range quantities {
+	cells := make([]map[int]string, len(quantities))
+	for i, name := range quantities {
+		cells[i] = map[int]string{}
 		for _, p := range series[name] {
 			walls[p.Step] = max(walls[p.Step], p.WallS)
+			if name == Return || !math.IsNaN(p.Value) { // see Seed.Series
+				cells[i][p.Step] = significant(p.Value)
+			}
 		}
 	}
 	if r.Failed != "" {
@@ -51,14 +56,8 @@ func (r *Run) resultRows(quantities, further []string) [][]string {
 			r.Task, r.Method, r.Scale, r.Variant, r.Fingerprint, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Length()), r.Devices(), r.Version,
 			strconv.Itoa(step), strconv.FormatFloat(walls[step], 'f', 1, 64),
 		}
-		for _, name := range quantities {
-			text := ""
-			for _, p := range series[name] {
-				if p.Step == step && (name == Return || !math.IsNaN(p.Value)) { // see Seed.Series
-					text = significant(p.Value)
-				}
-			}
-			row = append(row, text)
+		for i := range quantities {
+			row = append(row, cells[i][step])
 		}
 		for _, name := range further {
 			text := ""

@@ -32,67 +32,16 @@ import (
 // A run that was changed by hand is no result of its settings, and neither is a fork: both
 // are left out.
 
-// framesColumn holds the frame of the task at a step, for learners that see frames. Older
-// files do not have the column.
-const framesColumn = "frames"
+// maxResults bounds a results file, in bytes; tests lower it.
+var maxResults int64 = 256 << 20
 
-// failedColumn says in the last row of a run why it failed; what begins with divergedMark is why its
-// numbers diverged. A file has the column if one of its runs failed.
-const (
-	failedColumn = "failed"
-	divergedMark = "diverged: "
-)
-
-// resultColumns come before the quantities.
-var resultColumns = []string{"task", "method", "scale", "variant", "settings", "seed", "steps", "device", "version", "step", "wall_s"}
-
-// resultQuantities are the quantities that every results file keeps.
-var resultQuantities = []string{
-	Return, "evaluated/return_std", "evaluated/episodes", dormantRatio, "q_bias/bias",
-	"scores/mean", "scores/q50", "scores/q90",
-	"generated/dynamics/change", "generated/dynamics/reward_relative", "generated/coverage", "generated/copies",
-}
-
-// furtherQuantities are kept if one of the runs has them, each where it stands: a file keeps its
-// columns until a run with others is added.
-var furtherQuantities = []string{
-	"dormant/ratio_drm",
-	"evaluated/explored/goals", "evaluated/explored/cells", "evaluated/explored/moved", "evaluated/explored/on_spot",
-	"losses/bonus", "losses/episodes/entries", "losses/episodes/p90", "losses/episodes/accuracy",
-	"generated/dynamics/relative", "generated/dynamics/relevant", "generated/dynamics/combined", "generated/furthest", "generated/rewarded", "generated/rewarded_real", "scores/q10",
-}
-
-// pixelQuantities are kept if one of the runs learns from frames and has them: files of other runs,
-// which have some of them too, keep their columns.
-var pixelQuantities = []string{
-	"latents/drift", "latents/size", "losses/q_mean", "losses/critic", "generated/nearest", "generated/obeyed",
-}
-
-// quantitiesOf returns the quantities that a file of these runs keeps: those that are known here,
-// and then those of the results that were there, which another version may have added.
-func quantitiesOf(there, added []*Run) []string {
-	kept, has := slices.Clone(resultQuantities), map[string]bool{}
-	for _, r := range there {
-		for name := range r.Members[0].Series {
-			has[name] = true
-		}
+// checkSize returns an error if a results file of n bytes is larger than one may be.
+func checkSize(n int64) error {
+	if n > maxResults {
+		return fmt.Errorf("it has more than %d MiB: keep the results of other studies in files of their own", maxResults>>20)
 	}
-	others := slices.Sorted(maps.Keys(has))
-	for _, name := range slices.Concat(furtherQuantities, pixelQuantities) {
-		if has[name] || slices.ContainsFunc(added, func(r *Run) bool { return r.keeps(name) }) {
-			kept = append(kept, name)
-		}
-	}
-	return append(kept, slices.DeleteFunc(others, func(name string) bool { return slices.Contains(kept, name) })...)
+	return nil
 }
-
-// keeps says whether a run, of one seed, has a quantity for which a file gets a column.
-func (r *Run) keeps(name string) bool {
-	return len(r.Members[0].Series[name]) > 0 && (r.Frames > 0 || !slices.Contains(pixelQuantities, name))
-}
-
-// maxResults bounds a results file, in bytes.
-const maxResults = 256 << 20
 
 // ResultKey identifies a result by its settings and its seed.
 type ResultKey struct {
@@ -145,8 +94,8 @@ func ReadResults(path string) ([]*Run, error) {
 	defer file.Close()
 	var runs []*Run
 	info, err := file.Stat()
-	if err == nil && info.Size() > maxResults {
-		err = fmt.Errorf("it has more than %d MiB: keep the results of other studies in files of their own", maxResults>>20)
+	if err == nil {
+		err = checkSize(info.Size())
 	}
 	if err == nil {
 		runs, err = readResults(file, path)
@@ -363,9 +312,13 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	if len(more) == 0 {
 		return 0, nil
 	}
+	text := formatResults(all, more)
+	if err := checkSize(int64(len(text))); err != nil { // it could not be read again
+		return 0, fmt.Errorf("add %d results to %s: then %w", len(more), path, err)
+	}
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	run.TidyFile(dir, name)
-	return len(more), run.ReplaceFile(dir, name, formatResults(all, more))
+	return len(more), run.ReplaceFile(dir, name, text)
 }
 
 // alone is the run of a member as if it had been alone.

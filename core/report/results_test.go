@@ -502,3 +502,25 @@ func TestASeedThatWasCutOffGivesWay(t *testing.T) {
 		t.Errorf("%v: %+v", err, all)
 	}
 }
+
+// A results file that could not be read again is not written.
+func TestResultsFilesHaveABound(t *testing.T) {
+	all, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
+	one := result(t, all, "pgr-curiosity", 1)
+	if n, err := AddResults(path, []*Run{one}); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(n int64) { maxResults = n }(maxResults)
+	maxResults = int64(len(before))
+	two := result(t, all, "pgr-curiosity", 2)
+	if _, err := AddResults(path, []*Run{two}); err == nil || !strings.Contains(err.Error(), "files of their own") {
+		t.Errorf("%v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("%v, it has changed", err)
+	}
+}

@@ -1,30 +1,36 @@
 package report
 
+import "sort"
+
+// A series is in the order of its steps, as a journal is.
+
 // at returns the value of the last point at or before step.
 func (s Series) at(step int) (v float64, ok bool) {
-	for _, p := range s {
-		if p.Step <= step {
-			v, ok = p.Value, true
-		}
+	i := s.from(step + 1)
+	if i == 0 {
+		return 0, false
 	}
-	return v, ok
+	return s[i-1].Value, true
+}
+
+// from is the index of the first point at or after step; len(s) if there is none.
+func (s Series) from(step int) int {
+	return sort.Search(len(s), func(i int) bool { return s[i].Step >= step })
 }
 
 // between returns the value at step, interpolated linearly between points; outside, it
 // is the value of the first or last point.
 func (s Series) between(step int) float64 {
-	for i, p := range s {
-		if p.Step < step {
-			continue
-		}
-		if i == 0 || p.Step == step {
-			return p.Value
-		}
-		before := s[i-1]
-		share := float64(step-before.Step) / float64(p.Step-before.Step)
-		return before.Value + share*(p.Value-before.Value)
+	i := s.from(step)
+	switch {
+	case i == len(s):
+		return s[i-1].Value
+	case i == 0 || s[i].Step == step:
+		return s[i].Value
 	}
-	return s[len(s)-1].Value
+	before, p := s[i-1], s[i]
+	share := float64(step-before.Step) / float64(p.Step-before.Step)
+	return before.Value + share*(p.Value-before.Value)
 }
 
 // Area returns the area under the curve from step first to last, by trapezoids,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/report/axes"
 	"pgrlab/core/run"
 )
 
@@ -74,10 +75,10 @@ func TestFiguresNameFrames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		marks := append(r.curves(quantity{Return, "return"}, true)[0].marks, r.final()[0].marks...)
+		marks := append(r.curves(quantity{Return, "return"}, true)[0].Marks, r.final()[0].Marks...)
 		labels := ""
 		for _, m := range marks {
-			labels += m.label + "\n"
+			labels += m.Label + "\n"
 		}
 		if !strings.Contains(labels, "the paper at "+want+": mean") {
 			t.Errorf("%q, want %q", labels, want)
@@ -100,14 +101,14 @@ func TestFiguresHaveTheCurvesOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	marks := r.curves(quantity{Return, "return"}, true)[0].marks
+	marks := r.curves(quantity{Return, "return"}, true)[0].Marks
 	m := marks[len(marks)-1]
-	if m.kind != markCurve || !slices.Equal(m.x, []float64{500, 2500}) || !slices.Equal(m.y, []float64{1, 2}) || m.label != "drqv2, others at frame 4K to frame 20K (n=10)" {
+	if m.Kind != axes.Curve || !slices.Equal(m.X, []float64{500, 2500}) || !slices.Equal(m.Y, []float64{1, 2}) || m.Label != "drqv2, others at frame 4K to frame 20K (n=10)" {
 		t.Errorf("%+v", m)
 	}
-	marks = r.final()[0].marks
+	marks = r.final()[0].Marks
 	m = marks[len(marks)-1]
-	if len(marks) != 2 || m.kind != markOther || m.y[0] != 2-5 || m.label != "others at frame 20K: mean ± deviation" {
+	if len(marks) != 2 || m.Kind != axes.Other || m.Y[0] != 2-5 || m.Label != "others at frame 20K: mean ± deviation" {
 		t.Errorf("%d marks, %+v", len(marks), m)
 	}
 	var whole, drawn bytes.Buffer
@@ -203,28 +204,21 @@ func TestFigureOfOneEvaluation(t *testing.T) {
 		t.Fatal(err)
 	}
 	panels := r.curves(quantity{Return, "return"}, true)
-	if len(panels) != 1 || len(panels[0].names) != 3 || len(panels[0].marks) != 3 || panels[0].y != "return at step 1,000" {
+	if len(panels) != 1 || len(panels[0].Names) != 3 || len(panels[0].Marks) != 3 || panels[0].Y != "return at step 1,000" {
 		t.Fatalf("%+v", panels)
 	}
 	seen := map[float64]bool{}
-	for _, m := range panels[0].marks {
-		if len(m.x) != 1 || seen[m.x[0]] || m.y[0] != 41.6 {
+	for _, m := range panels[0].Marks {
+		if len(m.X) != 1 || seen[m.X[0]] || m.Y[0] != 41.6 {
 			t.Errorf("%+v", m)
 		}
-		seen[m.x[0]] = true
-	}
-	drawn, err := panel{x: "env steps", marks: []mark{{kind: markThin, x: []float64{1000}, y: []float64{3}}}}.plot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if drawn.X.Min != 0 || drawn.X.Max != 1250 {
-		t.Errorf("the axis of one step goes from %g to %g", drawn.X.Min, drawn.X.Max)
+		seen[m.X[0]] = true
 	}
 	longer, err := New(append(runs, journal(t, root, "t", "vae", 0, []float64{1, 2})), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := longer.curves(quantity{Return, "return"}, true)[0]; p.names != nil || p.x != "env steps" {
+	if p := longer.curves(quantity{Return, "return"}, true)[0]; p.Names != nil || p.X != "env steps" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -258,11 +252,11 @@ Of fewer than 5 seeds these are the single returns, without an interval.
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
-	marks := r.curves(quantity{Return, "return"}, false)[0].marks
-	if len(marks) != 2 || marks[0].label == marks[1].label {
+	marks := r.curves(quantity{Return, "return"}, false)[0].Marks
+	if len(marks) != 2 || marks[0].Label == marks[1].Label {
 		t.Errorf("%+v", marks)
 	}
-	if names := r.final()[0].names; names[0] != "pgr\nratio=0.25\ndemo\n(n=1)" || names[1] != "pgr\nratio=0.25\nshort\n(n=1)" {
+	if names := r.final()[0].Names; names[0] != "pgr\nratio=0.25\ndemo\n(n=1)" || names[1] != "pgr\nratio=0.25\nshort\n(n=1)" {
 		t.Errorf("%q", names)
 	}
 }
@@ -281,9 +275,9 @@ func TestCurvesOfSeedsOfDifferentLength(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		marks := r.curves(quantity{Return, "return"}, false)[0].marks
+		marks := r.curves(quantity{Return, "return"}, false)[0].Marks
 		last := marks[len(marks)-1]
-		if got := fmt.Sprintf("%d marks, the last of %d points: %s", len(marks), len(last.x), last.label); got != want {
+		if got := fmt.Sprintf("%d marks, the last of %d points: %s", len(marks), len(last.X), last.Label); got != want {
 			t.Errorf("step %d: %s, want %s", step, got, want)
 		}
 	}
@@ -313,8 +307,8 @@ func TestFigureOfRelevanceNamesItsRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	var labels []string
-	for _, m := range r.relevance()[0].marks {
-		labels = append(labels, m.label)
+	for _, m := range r.relevance()[0].Marks {
+		labels = append(labels, m.Label)
 	}
 	if want := []string{"", "pgr (n=2): median, 10 to 90 %", "", ""}; !slices.Equal(labels, want) {
 		t.Errorf("%q, want %q", labels, want)

@@ -1,4 +1,4 @@
-package report
+package axes
 
 import (
 	"fmt"
@@ -42,8 +42,8 @@ const (
 	margin      = 8 * vg.Inch / 72
 )
 
-// draw draws panels in a grid, with one legend below them all.
-func draw(w io.Writer, format string, panels []panel) error {
+// Draw draws panels, as "svg" or "png", in a grid, with one legend below them all.
+func Draw(w io.Writer, format string, panels []Panel) error {
 	columns := int(math.Ceil(math.Sqrt(float64(len(panels)))))
 	rows := (len(panels) + columns - 1) / columns
 	legend := legendOf(panels)
@@ -113,9 +113,9 @@ func tile(plots []*plot.Plot, columns, rows int, area vgdraw.Canvas) {
 }
 
 // plot returns the axes of a panel with its marks.
-func (p panel) plot() (*plot.Plot, error) {
+func (p Panel) plot() (*plot.Plot, error) {
 	out := plot.New()
-	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.title, p.x, p.y
+	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.Title, p.X, p.Y
 	style(out)
 	grid := plotter.NewGrid()
 	for _, l := range []*vgdraw.LineStyle{&grid.Horizontal, &grid.Vertical} {
@@ -123,20 +123,20 @@ func (p panel) plot() (*plot.Plot, error) {
 	}
 	out.Add(grid)
 	out.X.Tick.Marker, out.Y.Tick.Marker = ticks{}, ticks{}
-	if p.names != nil {
-		out.NominalX(p.names...)
-		out.X.Min, out.X.Max = -0.6, float64(len(p.names))-0.4
+	if p.Names != nil {
+		out.NominalX(p.Names...)
+		out.X.Min, out.X.Max = -0.6, float64(len(p.Names))-0.4
 		grid.Vertical.Color = nil
 	}
-	if p.logX {
+	if p.LogX {
 		out.X.Scale, out.X.Tick.Marker = plot.LogScale{}, p.places()
 	}
-	marks := slices.Clone(p.marks)
-	slices.SortStableFunc(marks, func(a, b mark) int {
-		if a.behind == b.behind {
+	marks := slices.Clone(p.Marks)
+	slices.SortStableFunc(marks, func(a, b Mark) int {
+		if a.Below == b.Below {
 			return 0
 		}
-		if a.behind {
+		if a.Below {
 			return -1
 		}
 		return 1
@@ -144,11 +144,11 @@ func (p panel) plot() (*plot.Plot, error) {
 	for _, m := range marks {
 		plotters, err := m.plotters()
 		if err != nil {
-			return nil, fmt.Errorf("draw %s: %w", p.title, err)
+			return nil, fmt.Errorf("draw %s: %w", p.Title, err)
 		}
 		out.Add(plotters...)
 	}
-	if p.logX {
+	if p.LogX {
 		out.X.Min, out.X.Max = out.X.Min/1.3, out.X.Max*1.3
 	} else if out.X.Min == out.X.Max { // a single step: avoid an axis of fractions of it
 		out.X.Min, out.X.Max = 0, max(1, 1.25*out.X.Max)
@@ -174,13 +174,13 @@ func room(p *plot.Plot) {
 }
 
 // places returns ticks at the x of the marks.
-func (p panel) places() plot.ConstantTicks {
+func (p Panel) places() plot.ConstantTicks {
 	var all plot.ConstantTicks
 	seen := map[float64]bool{}
-	for _, m := range p.marks {
-		for _, x := range m.x {
+	for _, m := range p.Marks {
+		for _, x := range m.X {
 			if !seen[x] {
-				all = append(all, plot.Tick{Value: x, Label: short(int(x))})
+				all = append(all, plot.Tick{Value: x, Label: Short(int(x))})
 			}
 			seen[x] = true
 		}
