@@ -292,8 +292,8 @@ func (r *Replay) build(n int) *event.Snapshot {
 		r.scenes.End(after, s)
 	}
 	if c.Generator.Kind != config.GeneratorNone && settings.RefitEvery > 0 && !s.Dreams {
-		if next := settings.RefitEvery - s.Step%settings.RefitEvery; s.Step+next < s.Steps {
-			s.NextRefit = next
+		if next := c.NextRefit(s.Step, settings.RefitEvery); next < s.Steps {
+			s.NextRefit = next - s.Step
 		}
 	}
 	return s

@@ -290,6 +290,8 @@ func (c *Config) CanMeet(name string) error {
 		return fmt.Errorf("relevance: %s is of an agent's estimates, and learner %s has none of rows: want another function, as curiosity, rnd, count or reward", relevance.Valued(name), learner.Name)
 	case err == nil && !learner.Idle && !learner.Batches && (slices.Contains(relevance.Uses(name), "q") || slices.Contains(relevance.Uses(name), "q_std")):
 		return fmt.Errorf("relevance: q and q_std are of critics of single actions, which learner %s lacks: want td or return", learner.Name)
+	case err == nil && learner.Batches && c.Bonus.Given() && slices.ContainsFunc(relevance.Named(name), isTD):
+		return fmt.Errorf("relevance: td is of the rewards in D_real, and critics learn from those and bonus.function %q together: want another function, or no bonus", c.Bonus.Function)
 	case err == nil && spec.Learning == relevance.LearnsWithGenerator:
 		if err := c.HasModels(); err != nil {
 			return fmt.Errorf("relevance %q: %w", name, err)
@@ -302,6 +304,9 @@ func (c *Config) CanMeet(name string) error {
 	}
 	return nil
 }
+
+// isTD says whether a function is of the critics' errors.
+func isTD(name string) bool { return name == "td" || name == "td-signed" }
 
 // Offered is the knob k of a run of c, with only those choices that the run can take.
 func (c *Config) Offered(k knob.Knob) knob.Knob {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/knob"
 )
 
 // Data are transitions that other programs have recorded, and that a run begins with.
@@ -63,19 +64,36 @@ func (c *Config) validateData(s agent.Spec) error {
 	return nil
 }
 
-// Refits says whether a refit is due in the env step that ends at step: by the cadence, or, if
-// D_real begins with data, in the first one.
+// FirstRefit is the step of the first refit: the first of the cadence, or the first step of all if D_real begins
+// with data. Rollouts are of a policy that learns, and none are made while it acts at random (MBPO:
+// mbpo/algorithms/mbpo.py, _initial_exploration_hook; MAX: main.py): the first model is of all those steps.
+func (c *Config) FirstRefit(every int) int {
+	switch {
+	case c.Data.Seeds():
+		return c.Environment.InLockstep()
+	case c.Has()&knob.UseRollouts != 0:
+		return c.RoundUp(max(every, c.StartSteps))
+	}
+	return c.RoundUp(every)
+}
+
+// Refits says whether a refit is due in the env step that ends at step: the first one, or one of the cadence
+// after it.
 func (c *Config) Refits(step, every int) bool {
-	return c.Generates() && (c.Reaches(step, every) || c.Data.Seeds() && step == c.Environment.InLockstep())
+	if !c.Generates() {
+		return false
+	}
+	first := c.FirstRefit(every)
+	return step == first || step > first && c.Reaches(step, every)
 }
 
 // NextRefit is the step of the next refit after step; 0 if the method has none.
 func (c *Config) NextRefit(step, every int) int {
-	switch {
-	case !c.Generates():
+	if !c.Generates() {
 		return 0
-	case c.Data.Seeds() && step < c.Environment.InLockstep():
-		return c.Environment.InLockstep()
+	}
+	if first := c.FirstRefit(every); step < first {
+		return first
 	}
 	return c.RoundUp((step/every + 1) * every)
 }

@@ -79,7 +79,7 @@ func (u Units) Rest(c *config.Config, s *knob.Settings, step int) time.Duration 
 // beginning is the step up to which env steps take Units.First.
 func beginning(c *config.Config, s *knob.Settings) (step int) {
 	if c.Generates() {
-		return s.RefitEvery
+		return c.FirstRefit(s.RefitEvery)
 	}
 	copies := c.Environment.InLockstep()
 	for _, in := range Rounds(c) {
@@ -110,9 +110,16 @@ func Refits(c *config.Config, s *knob.Settings) int {
 func refits(c *config.Config, s *knob.Settings, step int) (n, rows int) {
 	each, data := max(s.RefitEvery, c.Environment.InLockstep()), 0
 	if c.Data.Seeds() {
-		if data = c.Data.Rows; step < c.Environment.InLockstep() { // the first one is of the data alone
-			n, rows = 1, data
-		}
+		data = c.Data.Rows
+	}
+	first := c.FirstRefit(each)
+	switch late := first != c.RoundUp(each); {
+	case late && first >= c.Steps && step < first:
+		return 0, 0
+	case late && first%each != 0 && step < first: // it is none of the cadence
+		n, rows, step = 1, max(data, first), first
+	default:
+		step = max(step, first-each)
 	}
 	before, last := step/each, (c.Steps-1)/each
 	if before >= last {

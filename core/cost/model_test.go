@@ -140,3 +140,34 @@ func TestRowsOfRefitsOnRecordedData(t *testing.T) {
 		}
 	}
 }
+
+// Refits are counted as they will be made: of rollouts, none before the first updates of the policy.
+func TestRefitsOfRollouts(t *testing.T) {
+	c := config.Config{Steps: 60, Buffer: 500}
+	for _, c.Generator.Kind = range []string{"diffusion", "ensemble"} {
+		for _, c.StartSteps = range []int{0, 3, 20, 23, 60, 99} {
+			for _, every := range []int{1, 4, 7, 30} {
+				for step := range c.Steps + 1 {
+					n, rows, next := 0, 0, 0
+					for at := step + 1; at < c.Steps; at++ {
+						if !c.Refits(at, every) {
+							continue
+						}
+						n, rows = n+1, rows+at
+						if next == 0 {
+							next = at
+						}
+					}
+					gotN, got := refits(&c, &knob.Settings{RefitEvery: every}, step)
+					if gotN != n || got != rows || next != 0 && c.NextRefit(step, every) != next {
+						t.Fatalf("%s from %d, every %d, after %d: %d refits of %d rows, next at %d, want %d of %d, %d", c.Generator.Kind, c.StartSteps, every, step, gotN, got, c.NextRefit(step, every), n, rows, next)
+					}
+				}
+			}
+		}
+	}
+	c.Generator.Kind, c.StartSteps = "ensemble", 20
+	if first := c.FirstRefit(7); first != 20 {
+		t.Errorf("the first refit is at step %d", first)
+	}
+}

@@ -115,7 +115,7 @@ func TestABonusByAFormula(t *testing.T) {
 			w := newWorld()
 			c := w.config()
 			c.Bonus = config.Bonus{Function: function, Scale: config.ScaleReturns}
-			c.Knobs.Relevance, c.Knobs.Bonus = "td", 0.5
+			c.Knobs.Relevance, c.Knobs.Bonus = "return", 0.5
 			return w.lab(t, c, r)
 		}
 		folder := &memoryFolder{}

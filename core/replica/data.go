@@ -45,7 +45,9 @@ func (r *Replica) samplePrior(now Now, b *replay.Batch, mix replay.Mix, q *rng.S
 }
 
 // pretrain is the phase that makes updates on recorded data, in the first env step. Each slice makes
-// as many as an env step does, so that the policy is updated as often.
+// as many as an env step does, so that the policy is updated as often. All rows of their batches are of pinned
+// data, if there are such: D_real has the row of that env step alone, which is also why models of F, which learn
+// from D_real, do not learn yet.
 func (r *Replica) pretrain() Phase {
 	return Phase{
 		At: knob.Learn, Doing: "pretrain", Once: true,
@@ -53,6 +55,10 @@ func (r *Replica) pretrain() Phase {
 		Start: func(Now) (int, error) { return r.Config.Data.Pretrain, nil },
 		Slice: func(now Now, done int) (int, bool, error) {
 			n := min(now.Settings.UTD, r.Config.Data.Pretrain-done)
+			if r.prior != nil {
+				of := *now.Settings
+				of.Prior, now.Settings = 1, &of
+			}
 			each := 1
 			if r.Fused() {
 				each = n
@@ -68,6 +74,9 @@ func (r *Replica) pretrain() Phase {
 					}
 				}
 				for k := range each {
+					if r.prior != nil {
+						break
+					}
 					if err := r.Functions.Train(now, i+k == n-1); err != nil {
 						return 0, false, err
 					}

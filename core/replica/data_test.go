@@ -1,10 +1,13 @@
 package replica
 
 import (
+	"slices"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/tiny"
 )
 
 // A share of the real rows of a batch, rounded, is of the pinned data; which ones depends on the
@@ -46,6 +49,48 @@ func TestShareOfPinnedData(t *testing.T) {
 		}
 		if pinned != c.pinned || own != c.own || synthetic != 6 {
 			t.Errorf("prior %g: %d pinned, %d own and %d synthetic rows", c.prior, pinned, own, synthetic)
+		}
+	}
+}
+
+// Updates on pinned data, in the first env step, are of those rows alone, and models of F, which learn from D_real,
+// wait: D_real has one row by then.
+func TestUpdatesOnPinnedData(t *testing.T) {
+	c := tiny.Config()
+	c.StartSteps, c.Knobs.Prior = 0, 0.25
+	c.Data = config.Data{Files: []string{"a"}, Mode: config.DataPinned, Pretrain: c.Knobs.UTD}
+	m, now := newReplica(t, c)
+	const pinned = 50
+	m.prior = replay.NewRing(tinyShape, 9)
+	for range 9 {
+		m.prior.AddRows([]float32{pinned, pinned, 0, 0, pinned, pinned, 0})
+	}
+	now.Step = 1
+	if err := m.EnvStep(now); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := m.pretrain().Slice(now, 0); n != c.Data.Pretrain || err != nil {
+		t.Fatalf("%d updates, %v", n, err)
+	}
+	b, err := m.Agent.Batches.Batch(c.Knobs.Batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := slices.Repeat([]float32{pinned}, c.Knobs.Batch*tiny.Obs); !slices.Equal(b.Obs, want) || now.Settings.Prior != 0.25 {
+		t.Errorf("the last batch has s of %v", b.Obs)
+	}
+	if n := m.stateOf("curiosity").Updates; n != 0 {
+		t.Errorf("%d updates of the model of F", n)
+	}
+}
+
+// A refit in the first env step, on data, scores with a model of F that has learned from them.
+func TestModelsOfFLearnFromData(t *testing.T) {
+	for mode, owed := range map[string]int{config.DataSeed: 3, config.DataPinned: 0} {
+		c := tiny.Config()
+		c.Data = config.Data{Files: []string{"a"}, Mode: mode}
+		if m, _ := newReplica(t, c); m.Functions.Owed("curiosity", 40) != owed {
+			t.Errorf("%s: %d updates are owed, want %d", mode, m.Functions.Owed("curiosity", 40), owed)
 		}
 	}
 }

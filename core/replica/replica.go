@@ -2,7 +2,6 @@ package replica
 
 import (
 	"io"
-	"math"
 	"slices"
 
 	"pgrlab/core/agent"
@@ -204,9 +203,9 @@ func (r *Replica) build() (err error) {
 	if r.phases, err = r.newPhases(); err != nil {
 		return err
 	}
-	if c.Dreams() {
-		for _, name := range trainedModels {
-			r.stateOf(name).Missed = math.MaxInt // no env step trains them: they learn before they score
+	if c.Dreams() || c.Data.Seeds() {
+		for _, name := range trainedModels { // they learn before they first score: env steps train them not at all, or hardly
+			r.stateOf(name).Missed = c.Relevance.Pace(name).Warmup
 		}
 	}
 	states := r.World.Copies * r.Agent.StateSize()
