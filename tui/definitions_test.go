@@ -164,7 +164,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		s.options.Draw = func(_ []float64, w, h int) (*image.RGBA, error) { return image.NewRGBA(image.Rect(0, 0, w, h)), nil }
 		s.options.GPU = func() *pane.GPU { return &pane.GPU{Busy: 0.8, Used: 4e9, Total: 80e9, Temperature: 61, Power: 320} }
 		s.fake.moment = &event.Moment{Step: 24_000, Action: []float32{-0.41, 0.63}, Q: 41.7, F: 0.37, Reward: 0.81, Twin: &event.Twin{Distance: 0.66, Reward: 0.79, F: 0.42}, Pose: []float64{0}, Memory: &event.Memory{P90: 0.8, Entries: []event.Remembered{{X: 1, Y: 1, Similarity: 0.9}}}}
-		s.fake.moment.Course = &event.Course{Of: event.CourseOfBonus, Told: []float64{0.01, -0.02}, Ended: make([]bool, 2)}
+		s.fake.moment.Course = &event.Course{Of: event.CourseOfBonus, Values: []float64{0.01, -0.02}, Ended: make([]bool, 2)}
 		s.options.Ground = func(w, h int) (image.Rectangle, float64) { return image.Rect(0, 0, w, h), 2 }
 		s.fake.mapped = fakeMap(0, 1, 24_000)
 		s.fake.dreamt = fakeTruths(event.MostDreams, 24_000)

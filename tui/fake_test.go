@@ -252,7 +252,7 @@ func fakeDreamt(rows, step int) *event.Dreamt {
 func fakeTruths(rows, step int) *event.Dreamt {
 	d := &event.Dreamt{Step: step, Order: event.DreamsByF, Relevance: "curiosity", Looked: 256, Real: 23_900, Usual: math.NaN()}
 	for i := range rows {
-		tr := &event.Truth{State: []float32{0.5, -0.2, 1.5, 3}, Action: []float32{0, 1}, Told: []float32{0.6, -0.1, 1.9, 3}, True: []float32{0.55, -0.3, 1.8, 3}, Reward: 0.4,
+		tr := &event.Truth{State: []float32{0.5, -0.2, 1.5, 3}, Action: []float32{0, 1}, Predicted: []float32{0.6, -0.1, 1.9, 3}, True: []float32{0.55, -0.3, 1.8, 3}, Reward: 0.4,
 			Errors: []float64{0.02 * float64(i), -0.04 * float64(i), 0.01, math.NaN()}, Off: 0.03 * float64(i), Poses: [3][]float64{{0}, {0.5}, {1}}}
 		switch i {
 		case 0:

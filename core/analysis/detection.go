@@ -9,9 +9,9 @@ import (
 // Detection says how well generated transitions detect an event of the true system.
 type Detection struct {
 	True      int     // rows for which the event happens in the true system
-	Told      int     // rows that claim the event
-	Precision float64 // share of the told rows that are true; NaN if none is told
-	Recall    float64 // share of the true rows that are told; NaN if none is true
+	Predicted int     // rows that predict the event
+	Precision float64 // share of the predicted rows that are true; NaN if none is predicted
+	Recall    float64 // share of the true rows that are predicted; NaN if none is true
 }
 
 // RareRewards is the detection of rewards above ref.Rare.
@@ -30,20 +30,20 @@ func (s Simulated) detect(shape replay.Shape, event func(row []float32) bool) De
 	var d Detection
 	both, width := 0, shape.Width()
 	for i := range s.Rows(shape) {
-		told, truth := event(s.Told[i*width:(i+1)*width]), event(s.True[i*width:(i+1)*width])
-		if told {
-			d.Told++
+		predicted, truth := event(s.Predicted[i*width:(i+1)*width]), event(s.True[i*width:(i+1)*width])
+		if predicted {
+			d.Predicted++
 		}
 		if truth {
 			d.True++
 		}
-		if told && truth {
+		if predicted && truth {
 			both++
 		}
 	}
 	d.Precision, d.Recall = math.NaN(), math.NaN()
-	if d.Told > 0 {
-		d.Precision = float64(both) / float64(d.Told)
+	if d.Predicted > 0 {
+		d.Precision = float64(both) / float64(d.Predicted)
 	}
 	if d.True > 0 {
 		d.Recall = float64(both) / float64(d.True)

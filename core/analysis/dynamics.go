@@ -18,8 +18,8 @@ type Simulator interface {
 // same a, clipped to ±1. Both lists hold consecutive rows [s, a, r, s', d] with the same s
 // and a.
 type Simulated struct {
-	Told, True []float32
-	Failed     int // rows left out: the simulator did not take their state or action
+	Predicted, True []float32
+	Failed          int // rows left out: the simulator did not take their state or action
 }
 
 // Simulate steps the simulator from each row's s by its a. A true d is 1 if the task ends
@@ -45,7 +45,7 @@ func Simulate(sim Simulator, shape replay.Shape, rows []float32) (Simulated, err
 			s.Failed++
 			continue
 		}
-		s.Told = append(s.Told, rows[:width]...)
+		s.Predicted = append(s.Predicted, rows[:width]...)
 		s.True = append(append(append(s.True, rows[:shape.Obs+shape.Act]...), float32(r)), next...)
 		s.True = append(s.True, flag(terminated))
 	}
@@ -61,18 +61,18 @@ func flag(b bool) float32 {
 
 // With returns the transitions of s and of o.
 func (s Simulated) With(o Simulated) Simulated {
-	return Simulated{Told: append(s.Told, o.Told...), True: append(s.True, o.True...), Failed: s.Failed + o.Failed}
+	return Simulated{Predicted: append(s.Predicted, o.Predicted...), True: append(s.True, o.True...), Failed: s.Failed + o.Failed}
 }
 
 // Rows is how many transitions could be compared.
-func (s Simulated) Rows(shape replay.Shape) int { return len(s.Told) / shape.Width() }
+func (s Simulated) Rows(shape replay.Shape) int { return len(s.Predicted) / shape.Width() }
 
 // Where returns the transitions for which keep is true.
 func (s Simulated) Where(shape replay.Shape, keep func(i int) bool) (kept Simulated) {
 	w := shape.Width()
 	for i := range s.Rows(shape) {
 		if keep(i) {
-			kept.Told = append(kept.Told, s.Told[i*w:(i+1)*w]...)
+			kept.Predicted = append(kept.Predicted, s.Predicted[i*w:(i+1)*w]...)
 			kept.True = append(kept.True, s.True[i*w:(i+1)*w]...)
 		}
 	}
@@ -102,7 +102,7 @@ type DynamicsError struct {
 	Each []float32 // ½(mean Δs'² + Δr²) of each row
 }
 
-// Error compares the told transitions with the true ones.
+// Error compares the predicted transitions with the true ones.
 func (s Simulated) Error(shape replay.Shape, ref Reference) DynamicsError {
 	o, width, reward := shape.Obs, shape.Width(), shape.Obs+shape.Act
 	n := s.Rows(shape)
@@ -110,10 +110,10 @@ func (s Simulated) Error(shape replay.Shape, ref Reference) DynamicsError {
 	squares, guessed := make([]float64, o), make([]float64, o) // mean of Δs'² by dimension, and the same of the constant guess
 	reward2 := 0.0                                             // mean of Δr² of the constant guess
 	for i := range n {
-		told, truth := s.Told[i*width:], s.True[i*width:]
+		predicted, truth := s.Predicted[i*width:], s.True[i*width:]
 		state := 0.0
 		for k := range o {
-			d := float64(told[reward+1+k]) - float64(truth[reward+1+k])
+			d := float64(predicted[reward+1+k]) - float64(truth[reward+1+k])
 			state += d * d / float64(o)
 			squares[k] += d * d / float64(n)
 			if ref.MeanChange != nil {
@@ -123,7 +123,7 @@ func (s Simulated) Error(shape replay.Shape, ref Reference) DynamicsError {
 		}
 		g := float64(truth[reward]) - ref.MeanReward
 		reward2 += g * g / float64(n)
-		d := float64(told[reward]) - float64(truth[reward])
+		d := float64(predicted[reward]) - float64(truth[reward])
 		e.State, e.Reward = e.State+state/float64(n), e.Reward+d*d/float64(n)
 		e.Each[i] = float32((state + d*d) / 2)
 	}

@@ -75,7 +75,7 @@ func TestDynamicsErrorOfKnownRows(t *testing.T) {
 	}
 	one, _ := Simulate(&rail{}, shape, known[:7])
 	rest, _ := Simulate(&rail{}, shape, known[7:])
-	if both := one.With(rest); !slices.Equal(both.Told, s.Told) || !slices.Equal(both.True, s.True) || both.Failed != 1 {
+	if both := one.With(rest); !slices.Equal(both.Predicted, s.Predicted) || !slices.Equal(both.True, s.True) || both.Failed != 1 {
 		t.Errorf("in two parts: %+v", both)
 	}
 }

@@ -92,7 +92,7 @@ func TestRewardLabelsOfKnownRows(t *testing.T) {
 		}
 	})
 	near(t, "a constant reward", e.RewardRelative, e.ConstantReward, 0.01)
-	if rewards.Told != 0 || !math.IsNaN(rewards.Precision) || rewards.Recall != 0 {
+	if rewards.Predicted != 0 || !math.IsNaN(rewards.Precision) || rewards.Recall != 0 {
 		t.Errorf("a constant reward: %+v", rewards)
 	}
 }

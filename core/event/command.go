@@ -13,7 +13,7 @@ type Command interface{ command() }
 // SetKnob changes a knob, at the next boundary between two slices or at a given
 // position. The answer is an event: KnobChanged or Refused.
 type SetKnob struct {
-	// ID is chosen by the sender, who recognises the answer by it (KnobObs.Ref,
+	// ID is chosen by the sender, which recognises the answer by it (KnobObs.Ref,
 	// Refused.Ref).
 	ID    string
 	Knob  string
@@ -146,7 +146,7 @@ func (Park) command() {}
 // replaces one that is not answered yet. Guidance, top_fraction, sampler_steps, s_churn
 // and relevance can be previewed.
 type Preview struct {
-	ID    string // chosen by the sender, who recognises the answer by it: SENDER-NUMBER
+	ID    string // chosen by the sender, which recognises the answer by it: SENDER-NUMBER
 	Knob  string
 	Value string // in the syntax of Knob.Parse
 }

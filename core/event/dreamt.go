@@ -47,10 +47,10 @@ type Dream struct {
 // Truth is a synthetic row of states beside what the task makes of its s and a.
 type Truth struct {
 	State, Action []float32 // s and a, as generated
-	Told          []float32 // s′ as generated
+	Predicted     []float32 // s′ as generated
 	True          []float32 // s′ of the task; nil: it cannot be set to s
 	Reward        float64   // of the task; NaN if unknown
-	// Errors are Told − True of each number, in standard deviations of s′ − s over D_real; NaN for a
+	// Errors are Predicted − True of each number, in standard deviations of s′ − s over D_real; NaN for a
 	// number that does not change there. nil: the truth is unknown.
 	Errors []float64
 	// Off is the root mean square of Errors; NaN if unknown. The best guess that looks at neither s

@@ -73,7 +73,7 @@ type Dynamics struct {
 type Detection struct {
 	Above     *run.Float `json:"above,omitempty"` // the event is a reward above this value
 	True      int        `json:"true"`            // rows in which the event really occurs
-	Told      int        `json:"told"`            // rows that report the event
+	Predicted int        `json:"told"`            // rows that report the event
 	Precision run.Float  `json:"precision"`       // share of the reported events that are true
 	Recall    run.Float  `json:"recall"`          // share of the true events that are reported
 }

@@ -276,7 +276,7 @@ type Failed struct {
 	Error string `json:"error"`
 }
 
-// Done ends the journal of a run that was told to stop or has made all its steps.
+// Done ends the journal of a run that was stopped or has made all its steps.
 type Done struct {
 	Steps int `json:"steps"`
 }

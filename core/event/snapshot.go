@@ -72,11 +72,11 @@ type Twin struct {
 
 // Course is a bonus or an F along env steps.
 type Course struct {
-	Of    string    // CourseOfBonus or CourseOfF
-	Step  int       // after the newest env step
-	Every int       // steps that an env step adds: one in each copy of the environment
-	Told  []float64 // one value for each env step, the newest last
-	Ended []bool    // whether an episode ended with it
+	Of     string    // CourseOfBonus or CourseOfF
+	Step   int       // after the newest env step
+	Every  int       // steps that an env step adds: one in each copy of the environment
+	Values []float64 // one value for each env step, the newest last
+	Ended  []bool    // whether an episode ended with it
 }
 
 // The values of Course.Of.

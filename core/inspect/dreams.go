@@ -139,7 +139,7 @@ func (d *Dreams) scores(v View, slots *[]int) ([]float32, error) {
 		d.answer.Order = event.DreamsByF
 		return by, err
 	}
-	if v.Gen == nil || !v.Prompts.Known || !v.Prompts.tell(v.F.Name()) {
+	if v.Gen == nil || !v.Prompts.Known || !v.Prompts.areOf(v.F.Name()) {
 		return nil, nil
 	}
 	asked := v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, len(*slots))

@@ -107,7 +107,7 @@ func TestDreamsAreBesideTheNearestRealFrames(t *testing.T) {
 	}
 	for i, r := range got.Rows {
 		if i > 0 && !(r.F <= got.Rows[i-1].F) {
-			t.Errorf("F of row %d is %v behind %v", i, r.F, got.Rows[i-1].F)
+			t.Errorf("F of row %d is %v after %v", i, r.F, got.Rows[i-1].F)
 		}
 		row := rows[fmt.Sprint(r.F)]
 		if r.Return != float64(row[22]) {

@@ -86,7 +86,7 @@ func float(v float64) *run.Float {
 }
 
 func detection(d analysis.Detection) *event.Detection {
-	return &event.Detection{True: d.True, Told: d.Told, Precision: run.Float(d.Precision), Recall: run.Float(d.Recall)}
+	return &event.Detection{True: d.True, Predicted: d.Predicted, Precision: run.Float(d.Precision), Recall: run.Float(d.Recall)}
 }
 
 // minRelevant is how many relevant rows are needed to report their error.

@@ -121,7 +121,7 @@ const pairedRows = 500
 // promptFidelity compares the F that the prompts asked for with F of the rows, and returns
 // pairs of the two.
 func (e *examiner) promptFidelity(rows []float32, g *event.Generated) (pairs [][2]run.Float, err error) {
-	if !e.Prompts.Known || !e.Prompts.tell(e.Settings.Relevance) || e.Settings.Relevance == none || e.Syn.Cap() < e.Prompts.Knobs.Samples {
+	if !e.Prompts.Known || !e.Prompts.areOf(e.Settings.Relevance) || e.Settings.Relevance == none || e.Syn.Cap() < e.Prompts.Knobs.Samples {
 		return nil, nil // there were none, they were scores of another F, or the first samples have been overwritten
 	}
 	asked := e.Gen.PromptScores(e.Prompts.Knobs, e.Prompts.Occasion, g.Rows)

@@ -102,11 +102,11 @@ func TestDynamicsOfRows(t *testing.T) {
 	e := &examiner{View: v, yield: atOnce}
 	rows := slices.Concat([]float32{5, 1, 1, 5, 6, 2, 0}, []float32{5, 1, 1, 7, 8, 2, 0})
 	for range 2 {
-		told, err := e.simulate(rows)
+		predicted, err := e.simulate(rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, _ := dynamicsOf(told, v.Real.Shape(), e.scale())
+		d, _ := dynamicsOf(predicted, v.Real.Shape(), e.scale())
 		// By hand, the first row obeys. The second is off by 2 in s'₀, which has variance 1, and by
 		// 2 in r, which never varies. The real rows' changes are 1 and 3 in s'₀, with variance 1,
 		// and 0 in s'₁, with variance 0.

@@ -141,7 +141,7 @@ func (p *preview) measure() error {
 	}
 	some := p.View.Real.Spread(p.f.AtOnce(ScoreRows))
 	p.View.Real.Gather(p.Scratch, 0, some)
-	if !p.f.Tells(p.Scratch, len(some)) {
+	if !p.f.CanScore(p.Scratch, len(some)) {
 		return nil
 	}
 	for pass := range whole.Passes() {
@@ -266,7 +266,7 @@ func (p *preview) relevanceOf(rows []float32) ([]float32, error) {
 	for i := range n {
 		batch.Put(i, shape, rows[i*shape.Width():])
 	}
-	if !p.f.Tells(batch, n) {
+	if !p.f.CanScore(batch, n) {
 		return nil, nil // generated transitions have no frames, and no episode met them
 	}
 	made := make([]float32, n)

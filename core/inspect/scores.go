@@ -75,7 +75,7 @@ func (v *View) scoresOf(f *relevance.Model, from *replay.Ring, slots []int) ([]f
 // them.
 func (v *View) someScoresOf(f *relevance.Model, from *replay.Ring, slots []int) ([]float32, error) {
 	from.Gather(v.Scratch, 0, slots)
-	if !f.Tells(v.Scratch, len(slots)) {
+	if !f.CanScore(v.Scratch, len(slots)) {
 		return nil, nil
 	}
 	scores := make([]float32, len(slots))
@@ -121,7 +121,7 @@ func Relevances(v View) (*event.RefitF, error) {
 		return nil, err
 	}
 	var asked []float32
-	if v.Prompts.tell(s.Of) {
+	if v.Prompts.areOf(s.Of) {
 		n := min(SampleRows, v.Syn.Len())
 		asked = v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, n)
 		if begins, does := v.Gen.(starter); does && asked == nil { // the distribution does not need to know of which row each is

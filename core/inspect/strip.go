@@ -145,8 +145,8 @@ func (p *preview) column(v knob.Value) (c column, err error) {
 	}
 	c.outside, c.state, c.reward = float64(out)/float64(len(c.rows)/width), math.NaN(), math.NaN()
 	e := &examiner{View: p.View, yield: p.yield}
-	told, err := e.simulate(c.rows)
-	if err != nil || told.Rows(shape) == 0 {
+	predicted, err := e.simulate(c.rows)
+	if err != nil || predicted.Rows(shape) == 0 {
 		return c, err
 	}
 	if p.strip.ref == nil {
@@ -157,7 +157,7 @@ func (p *preview) column(v knob.Value) (c column, err error) {
 			return c, err
 		}
 	}
-	off := told.Error(shape, *p.strip.ref)
+	off := predicted.Error(shape, *p.strip.ref)
 	c.state, c.reward = off.Relative, off.RewardRelative
 	return c, nil
 }

@@ -13,7 +13,7 @@ func (v *View) truth(row []float32, scale analysis.Reference) (*event.Truth, err
 	shape := v.Syn.Shape()
 	reward := shape.Obs + shape.Act
 	row = append([]float32(nil), row...) // D_syn is made again while an answer is read
-	t := &event.Truth{State: row[:shape.Obs], Action: row[shape.Obs:reward], Told: row[reward+1:][:shape.Obs], Reward: math.NaN(), Off: math.NaN()}
+	t := &event.Truth{State: row[:shape.Obs], Action: row[shape.Obs:reward], Predicted: row[reward+1:][:shape.Obs], Reward: math.NaN(), Off: math.NaN()}
 	sim, err := v.Simulator.open()
 	if sim == nil || err != nil {
 		return t, err
@@ -22,10 +22,10 @@ func (v *View) truth(row []float32, scale analysis.Reference) (*event.Truth, err
 	if err != nil {
 		return t, err
 	}
-	states := [3][]float32{t.State, t.Told}
+	states := [3][]float32{t.State, t.Predicted}
 	if s.Rows(shape) > 0 {
 		t.True, t.Reward = s.True[reward+1:][:shape.Obs], float64(s.True[reward])
-		t.Errors, t.Off = offBy(t.Told, t.True, scale.Change)
+		t.Errors, t.Off = offBy(t.Predicted, t.True, scale.Change)
 		states[2] = t.True
 	}
 	if env, is := v.Simulator.env.(posed); is {
@@ -43,11 +43,11 @@ type posed interface{ Pose(dst []float64) []float64 }
 
 // offBy returns the differences of two states in units of the root of variances, and the root of
 // their mean square over the numbers that have a variance; NaN if none has.
-func offBy(told, truth []float32, variances []float64) (each []float64, off float64) {
-	each, n := make([]float64, len(told)), 0.0
+func offBy(predicted, truth []float32, variances []float64) (each []float64, off float64) {
+	each, n := make([]float64, len(predicted)), 0.0
 	for i := range each {
 		if each[i] = math.NaN(); variances[i] > 0 {
-			each[i] = (float64(told[i]) - float64(truth[i])) / math.Sqrt(variances[i])
+			each[i] = (float64(predicted[i]) - float64(truth[i])) / math.Sqrt(variances[i])
 			off, n = off+each[i]*each[i], n+1
 		}
 	}

@@ -46,7 +46,7 @@ func TestADreamBesideTheTruth(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	first, poseless, failed, exact := got.Rows[0].Truth, got.Rows[1].Truth, got.Rows[2].Truth, got.Rows[3].Truth
-	if first.Told[0] != 10 || first.True[0] != 6 || first.Reward != 5 || first.Errors[0] != 2 || !math.IsNaN(first.Errors[1]) || first.Off != 2 {
+	if first.Predicted[0] != 10 || first.True[0] != 6 || first.Reward != 5 || first.Errors[0] != 2 || !math.IsNaN(first.Errors[1]) || first.Off != 2 {
 		t.Errorf("%+v", first)
 	}
 	if first.Poses[0][0] != 5 || first.Poses[1][0] != 10 || first.Poses[2][0] != 6 {
@@ -69,7 +69,7 @@ func TestADreamBesideTheTruth(t *testing.T) {
 		t.Error("an answer changed with D_syn")
 	}
 	v.Simulator = &Simulator{Start: func() (io.Closer, error) { return io.NopCloser(nil), nil }}
-	if got, err := (&Dreams{}).Look(v, 1); err != nil || got.Rows[0].Truth.True != nil || got.Rows[0].Truth.Told == nil {
+	if got, err := (&Dreams{}).Look(v, 1); err != nil || got.Rows[0].Truth.True != nil || got.Rows[0].Truth.Predicted == nil {
 		t.Errorf("a task that cannot be set: %+v, %v", got, err)
 	}
 }

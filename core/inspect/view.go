@@ -72,7 +72,7 @@ type Generator interface {
 type Prompts struct {
 	Knobs    generative.GenKnobs
 	Occasion uint64
-	Known    bool // the generator still knows the prompts: no later fit is complete
+	Known    bool // the generator still has the prompts: no later fit is complete
 	// Relevance names the F whose scores the prompts are; "" in checkpoints that do not say.
 	Relevance string
 	// OtherSeed says that the prompts were drawn under another seed, before the run branched off
@@ -80,9 +80,9 @@ type Prompts struct {
 	OtherSeed bool
 }
 
-// tell says whether the generator tells the scores of an F that were asked for. Later scores of
-// another F are no answer to them.
-func (p *Prompts) tell(relevance string) bool {
+// areOf says whether the prompts can be drawn again and are scores of that F. Later scores of another F
+// are no answer to them.
+func (p *Prompts) areOf(relevance string) bool {
 	return !p.OtherSeed && (p.Relevance == "" || p.Relevance == relevance)
 }
 

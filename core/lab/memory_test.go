@@ -104,7 +104,7 @@ func checkMemories(t *testing.T, name string, moments []*event.Moment) {
 	}
 }
 
-// checkCourses compares the course of what the first copy was told with F of its env steps. The
+// checkCourses compares the course of the first copy with F of its env steps. The
 // bonus is 0.25 of F, and from env step 17 on 0.5 of it.
 func checkCourses(t *testing.T, name string, moments []*event.Moment, f []float32) {
 	t.Helper()
@@ -113,23 +113,23 @@ func checkCourses(t *testing.T, name string, moments []*event.Moment, f []float3
 	}
 	some := false
 	for _, m := range moments[1:] {
-		if m.Course == nil || len(m.Course.Told)*m.Course.Every != m.Course.Step || len(m.Course.Ended) != len(m.Course.Told) || m.Course.Of != name {
+		if m.Course == nil || len(m.Course.Values)*m.Course.Every != m.Course.Step || len(m.Course.Ended) != len(m.Course.Values) || m.Course.Of != name {
 			t.Fatalf("%s: at step %d the course is %+v", name, m.Step, m.Course)
 		}
-		for i, told := range m.Course.Told {
+		for i, value := range m.Course.Values {
 			want := float64(f[i])
 			if name == event.CourseOfBonus && i < 16 {
 				want *= 0.25
 			} else if name == event.CourseOfBonus {
 				want *= 0.5
 			}
-			if math.Abs(told-want) > 1e-6 {
-				t.Fatalf("%s: env step %d told %v, want %v", name, i+1, told, want)
+			if math.Abs(value-want) > 1e-6 {
+				t.Fatalf("%s: env step %d has %v, want %v", name, i+1, value, want)
 			}
-			some = some || told != 0
+			some = some || value != 0
 		}
 	}
 	if !some {
-		t.Errorf("%s: nothing was told", name)
+		t.Errorf("%s: all values are 0", name)
 	}
 }

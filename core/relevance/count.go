@@ -21,7 +21,7 @@ func DefaultCount() CountConfig { return CountConfig{Bins: 8, Depth: 4} }
 var _ = register(Spec{
 	Name: "count", Doc: "rarity by pseudo-counts, from a density model by context-tree switching", Equation: "(N̂(s,a) + 0.01)^(−1/2)",
 	Source:   "Wang et al. 2025, equation 7; Bellemare et al. 2016",
-	Learning: LearnsAnew,
+	Learning: LearnsFromScratch,
 	Config:   DefaultCount(),
 	New: func(d Deps) (Function, error) {
 		if d.Frames.Side > 0 {

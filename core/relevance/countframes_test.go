@@ -136,7 +136,7 @@ func TestFrameCountAgainstThePlainOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := other.Score(again, seen, rows); err != nil || other.Seen() != rows || !slices.Equal(again, got[:rows]) {
-			t.Errorf("behind a file: %d seen, %v", other.Seen(), err)
+			t.Errorf("after loading: %d seen, %v", other.Seen(), err)
 		}
 		for _, cut := range []int{0, 39, 40, len(saved) / 2, len(saved) - 1} {
 			if err := newFrameCount(t, DefaultCount(), side, threads).Load(bytes.NewReader(saved[:cut])); err == nil {
@@ -156,7 +156,7 @@ func TestFrameCountOfTwoFrames(t *testing.T) {
 	c.Depth = 0
 	m := newFrameCount(t, c, 42, 1)
 	one, two := filmed(1, 42, 1), filmed(1, 42, 1)
-	differ := 0 // pixels that tell the frames apart
+	differ := 0 // pixels in which the frames differ
 	for i := range pixels {
 		for k := range 3 {
 			one.Frames[0].Stack[2][3*i+k], two.Frames[0].Stack[2][3*i+k] = 10, 10

@@ -9,19 +9,19 @@ import (
 	"pgrlab/core/testing/golden"
 )
 
-// toldCuriosity is what the authors' program needs for the same updates.
-type toldCuriosity struct {
+// givenCuriosity is what the authors' program needs for the same updates.
+type givenCuriosity struct {
 	Obs, Act, Hidden int
 	LR               float64
 	Weights          []golden.Tensor
-	Batches          []toldRows
-	Scored           toldRows
+	Batches          []givenRows
+	Scored           givenRows
 }
 
-type toldRows struct{ Obs, Act, Next []float32 }
+type givenRows struct{ Obs, Act, Next []float32 }
 
-func toldRowsOf(b *replay.Batch) toldRows {
-	return toldRows{append([]float32(nil), b.Obs...), append([]float32(nil), b.Act...), append([]float32(nil), b.Next...)}
+func givenRowsOf(b *replay.Batch) givenRows {
+	return givenRows{append([]float32(nil), b.Obs...), append([]float32(nil), b.Act...), append([]float32(nil), b.Next...)}
 }
 
 // TestGoldenCuriosity compares twenty updates of the curiosity model, its weights and the running statistics of its
@@ -45,15 +45,15 @@ func TestGoldenCuriosity(t *testing.T) {
 		}
 	}
 	const updates, scored = 20, 8
-	told := toldCuriosity{Obs: three.Obs, Act: three.Act, Hidden: c.Hidden, LR: c.LR, Weights: golden.Tensors(m.state)}
+	given := givenCuriosity{Obs: three.Obs, Act: three.Act, Hidden: c.Hidden, LR: c.LR, Weights: golden.Tensors(m.state)}
 	for i := range uint64(updates) {
 		fillBatch(m.Batch(), 10+i)
-		told.Batches = append(told.Batches, toldRowsOf(m.Batch()))
+		given.Batches = append(given.Batches, givenRowsOf(m.Batch()))
 	}
 	b := replay.NewBatch(three, scored)
 	fillBatch(b, 5)
-	told.Scored = toldRowsOf(b)
-	golden.Given(t, "testdata/curiosity-input.json", told)
+	given.Scored = givenRowsOf(b)
+	golden.Given(t, "testdata/curiosity-input.json", given)
 	var want struct {
 		Losses        []float64
 		Before, After []float64

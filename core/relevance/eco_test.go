@@ -68,7 +68,7 @@ func met(t testing.TB, m *ECO, f []float32, at *Met) {
 		if ended {
 			end = experience.Truncated
 		}
-		l.Add(i, experience.Step{Action: []float32{0}, Next: at.behind(i), End: end})
+		l.Add(i, experience.Step{Action: []float32{0}, Next: at.after(i), End: end})
 	}
 }
 
@@ -79,12 +79,12 @@ func load(t testing.TB, other, m *ECO) {
 	if err := errors.Join(m.history.log.Save(&looks), experience.Pinned{Log: m.history.log}.Save(&pinned), m.Save(&file)); err != nil {
 		t.Fatal(err)
 	}
-	file.WriteString("behind")
+	file.WriteString("more")
 	l := other.history.log
 	if err := errors.Join(l.Load(&looks), experience.Pinned{Log: l}.Load(&pinned), other.Load(&file), l.Loaded()); err != nil {
 		t.Fatal(err)
 	}
-	if file.String() != "behind" {
+	if file.String() != "more" {
 		t.Fatalf("%d bytes are left", file.Len())
 	}
 }

@@ -118,7 +118,7 @@ func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
 			}
 		}
 	}
-	if err := m.embed(n, func(i int) experience.Look { return step.behind(first + i) }); err != nil {
+	if err := m.embed(n, func(i int) experience.Look { return step.after(first + i) }); err != nil {
 		return err
 	}
 	if err := m.compareAll(first, n); err != nil {

@@ -130,7 +130,7 @@ func TestComparedInParts(t *testing.T) {
 	first := compare(x, y, 0)
 	for _, before := range []int{1, comparedRows - 1, comparedRows, comparedRows + 3} {
 		if got := compare(x, y, before); got != first {
-			t.Errorf("behind %d rows: %v, alone %v", before, got, first)
+			t.Errorf("after %d rows: %v, alone %v", before, got, first)
 		}
 	}
 	// The reference computes the same with running statistics.

@@ -121,11 +121,11 @@ func (p *pairs) walk(h *history, c ECOConfig, q *rng.Sequence, copied, first, la
 			p.all = append(p.all, pair{x, y, true})
 			continue
 		}
-		before, behind := max(0, i-c.Far-first), max(0, last-1-i-c.Far)
-		if before+behind == 0 {
+		before, after := max(0, i-c.Far-first), max(0, last-1-i-c.Far)
+		if before+after == 0 {
 			return
 		}
-		j := first + q.IntN(before+behind)
+		j := first + q.IntN(before+after)
 		if j >= first+before {
 			j += i + c.Far + 1 - (first + before)
 		}

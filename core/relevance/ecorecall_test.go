@@ -25,7 +25,7 @@ func remembering(t *testing.T) (m *ECO, s *strolls) {
 	m, s = newECO(t, c, 2), &strolls{copies: 2, length: 45}
 	meet(t, m, s, 40)
 	if !m.Learned() {
-		t.Fatal("the round is not behind it")
+		t.Fatal("the round is not over")
 	}
 	return m, s
 }
@@ -47,7 +47,7 @@ func TestRecallIsWhatFIsMadeOf(t *testing.T) {
 			}
 			if step.Ended[i] {
 				if len(got.Entries) != 0 || !math.IsNaN(got.Percentile) {
-					t.Fatalf("behind an episode's end %+v", got)
+					t.Fatalf("after an episode's end %+v", got)
 				}
 				continue
 			}
@@ -103,7 +103,7 @@ func TestRecallChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	})) {
-		t.Error("who was looked at goes on otherwise")
+		t.Error("after a look it goes on otherwise")
 	}
 }
 
@@ -129,6 +129,6 @@ func TestPlacesAreSaved(t *testing.T) {
 	again := newECO(t, m.config, 2)
 	load(t, again, m)
 	if got := recall(again); !slices.Equal(got.Entries, want.Entries) || got.Percentile != want.Percentile {
-		t.Errorf("behind a file\n%+v\nwant\n%+v", got, want)
+		t.Errorf("after loading\n%+v\nwant\n%+v", got, want)
 	}
 }

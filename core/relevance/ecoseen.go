@@ -2,9 +2,9 @@ package relevance
 
 import "pgrlab/core/experience"
 
-// before and behind are the observations of copy i before and after the env step.
+// before and after are the observations of copy i before and after the env step.
 func (s *Met) before(i int) experience.Look { return ofCopy(s.Obs, s.Seen, i, len(s.Ended)) }
-func (s *Met) behind(i int) experience.Look { return ofCopy(s.Next, s.NextSeen, i, len(s.Ended)) }
+func (s *Met) after(i int) experience.Look  { return ofCopy(s.Next, s.NextSeen, i, len(s.Ended)) }
 
 func ofCopy(numbers []float32, frames [][]byte, i, copies int) experience.Look {
 	if frames != nil {

@@ -263,7 +263,7 @@ func TestScoresOfSmallBatches(t *testing.T) {
 			}
 		}
 		if got[rows] != 0 {
-			t.Errorf("a score was written behind the %d rows", rows)
+			t.Errorf("a score was written after the %d rows", rows)
 		}
 	}
 	if m.scorers.Len() != 1+5 {

@@ -220,7 +220,7 @@ func TestFrameICMIsTheSameByAnyWorkers(t *testing.T) {
 			}
 			said[i] = train(m, 1, 2)
 			if again := train(other, 1, 2); !slices.Equal(again, said[i]) {
-				t.Errorf("%v: behind a file it says %v, else %v", family, again, said[i])
+				t.Errorf("%v: after loading it says %v, else %v", family, again, said[i])
 			}
 		}
 		if !slices.Equal(said[0], said[1]) || !bytes.Equal(files[0], files[1]) {
@@ -248,7 +248,7 @@ func TestFewFramesScoreAsAmongMany(t *testing.T) {
 			near(t, fmt.Sprintf("F of row %d of %d", i, rows), float64(few[i]), float64(all[i]), 1e-5*float64(all[i]))
 		}
 		if few[rows] != 0 {
-			t.Errorf("of %d rows one behind them is scored", rows)
+			t.Errorf("of %d rows one after them is scored", rows)
 		}
 	}
 	if s, err := m.scorer(3); m.scorers.Len() != 1+4 || err != nil || s.Rows != 4 {
@@ -318,9 +318,9 @@ func stripes(b *replay.Batch, side int, stream uint64, other int) {
 	}
 }
 
-// Once the model knows where actions lead, F of transitions that the action explains has fallen,
+// Once the model has learned where actions lead, F of transitions that the action explains has fallen,
 // and F of those that it does not explain is far higher.
-func TestFrameICMTellsWhatActionsExplain(t *testing.T) {
+func TestFrameICMShowsWhatActionsExplain(t *testing.T) {
 	f, c := Frames{Side: 42, Stack: 1}, smallFrameICM()
 	c.Hidden, c.Batch, c.ScoreRows, c.LR = 64, 18, 24, 2e-3
 	m := newFrameICM(t, c, f, cpu.Options{Threads: 1})

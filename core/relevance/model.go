@@ -105,9 +105,9 @@ func (m *Model) Parts() int {
 	return m.Parted.Parts()
 }
 
-// Tells reports whether m can score the first rows transitions of b. One that sees needs their
+// CanScore reports whether m can score the first rows transitions of b. One that sees needs their
 // frames; one that learns in rounds needs transitions that were met.
-func (m *Model) Tells(b *replay.Batch, rows int) bool {
+func (m *Model) CanScore(b *replay.Batch, rows int) bool {
 	if m.Sees && (b.Unseen != nil || len(b.Frames) < rows) {
 		return false
 	}

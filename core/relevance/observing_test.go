@@ -61,14 +61,14 @@ func TestFOfObservations(t *testing.T) {
 			t.Errorf("%s: of other numbers: %v", name, err)
 		}
 		b.Unseen = replay.ErrUnseen
-		if err := f.Score(got, b, rows); !errors.Is(err, replay.ErrUnseen) || f.Tells(b, rows) {
+		if err := f.Score(got, b, rows); !errors.Is(err, replay.ErrUnseen) || f.CanScore(b, rows) {
 			t.Errorf("%s: of generated rows: %v", name, err)
 		}
 	}
 }
 
 // F is of the rows themselves if they are transitions as met, or if the settings ask for latents.
-func TestFOfRowsThatNobodyMade(t *testing.T) {
+func TestFOfRowsThatNoLearnerMade(t *testing.T) {
 	rnd := smallRND()
 	for on, made := range map[string]bool{OnObservations: false, OnFrames: true, OnLatents: true} {
 		rnd.On = on

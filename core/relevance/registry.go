@@ -38,9 +38,9 @@ const (
 	LearnsNothing Learning = iota
 	// LearnsInSteps marks a function that makes gradient steps during the run: a Trained.
 	LearnsInSteps
-	// LearnsAnew marks a function that is rebuilt from all real transitions before each scoring: a
+	// LearnsFromScratch marks a function that is rebuilt from all real transitions before each scoring: a
 	// Counted.
-	LearnsAnew
+	LearnsFromScratch
 	// LearnsInRounds marks a function that is given every env step of a learner that keeps
 	// rollouts, and learns from them in rounds: an Episodic.
 	LearnsInRounds
@@ -149,7 +149,7 @@ func listed(a, b Spec) int {
 			return 3
 		case s.Learning == LearnsInRounds:
 			return 2
-		case s.Learning == LearnsAnew:
+		case s.Learning == LearnsFromScratch:
 			return 1
 		}
 		return 0

@@ -115,7 +115,7 @@ type Episodic interface {
 
 // ErrUnmet is the error for a transition whose F is unknown because the transition was generated:
 // no episode met it.
-var ErrUnmet = errors.New("it is told of a transition as it is met, and generated ones were not")
+var ErrUnmet = errors.New("it is given a transition as it is met, and generated ones were not")
 
 // Fitted is a Saved whose F is that of the generator's models.
 type Fitted interface {

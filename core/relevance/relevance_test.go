@@ -108,12 +108,12 @@ func TestRegistry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, trained, counted, told := f.State != nil, f.Steps != nil, f.Counts != nil, f.Rounds != nil
+		model, trained, counted, given := f.State != nil, f.Steps != nil, f.Counts != nil, f.Rounds != nil
 		if (f.Known != nil) != (s.Learning == LearnsWithGenerator) {
 			t.Errorf("%s is known from the generator's first fit on: %v", s.Name, f.Known != nil)
 		}
-		if f.Name() != s.Name || model != (s.Learning != LearnsNothing) || trained != (s.Learning == LearnsInSteps) || counted != (s.Learning == LearnsAnew) || told != (s.Learning == LearnsInRounds) {
-			t.Errorf("%s is a %T called %q: a model %v, trained %v, counted %v, told of env steps %v", s.Name, f.Function, f.Name(), model, trained, counted, told)
+		if f.Name() != s.Name || model != (s.Learning != LearnsNothing) || trained != (s.Learning == LearnsInSteps) || counted != (s.Learning == LearnsFromScratch) || given != (s.Learning == LearnsInRounds) {
+			t.Errorf("%s is a %T called %q: a model %v, trained %v, counted %v, given env steps %v", s.Name, f.Function, f.Name(), model, trained, counted, given)
 		}
 		if model {
 			f.State.Close()

@@ -102,9 +102,9 @@ func NewRND(c RNDConfig, shape replay.Shape, dev device.Device, seed uint64) (*R
 func (m *RND) compile() error {
 	c := m.config
 	err := m.learn(m.networks(), m.predictor.Params(), c.LR, func(g *op.Graph) *op.Node {
-		in, told, guess := m.build(g, c.Batch)
+		in, target, guess := m.build(g, c.Batch)
 		m.stepNext = in
-		return g.SquaredError(guess, g.StopGradient(told), float64(c.Batch*c.Features))
+		return g.SquaredError(guess, g.StopGradient(target), float64(c.Batch*c.Features))
 	})
 	if err != nil {
 		return err
@@ -114,13 +114,13 @@ func (m *RND) compile() error {
 
 func (m *RND) compileScore(rows int) (*scorer, error) {
 	return newScorer("rnd score", rows, m.device, func(g *op.Graph) (inputs, *op.Node) {
-		in, told, guess := m.build(g, rows)
-		return inputs{next: in}, g.RowMeanSquare(guess, told)
+		in, target, guess := m.build(g, rows)
+		return inputs{next: in}, g.RowMeanSquare(guess, target)
 	})
 }
 
 // build returns the input s', f(s') and f̂(s') [rows,K].
-func (m *RND) build(g *op.Graph, rows int) (in, told, guess *op.Node) {
+func (m *RND) build(g *op.Graph, rows int) (in, target, guess *op.Node) {
 	in = g.Input("s'", rows, m.width)
 	return in, m.target.Apply(g, in), m.predictor.Apply(g, in)
 }

@@ -66,9 +66,9 @@ func TestRNDAgainstTheFormula(t *testing.T) {
 		for k := range x {
 			x[k] = min(max((float64(next[k])-mean[k])/deviation[k], -5), 5)
 		}
-		told, guess := plainMLP(m.target, x), plainMLP(m.predictor, x)
-		for k := range told {
-			f += math.Pow(told[k]-guess[k], 2) / float64(len(told))
+		target, guess := plainMLP(m.target, x), plainMLP(m.predictor, x)
+		for k := range target {
+			f += math.Pow(target[k]-guess[k], 2) / float64(len(target))
 		}
 		return f
 	}

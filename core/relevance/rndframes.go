@@ -102,8 +102,8 @@ func (m *FrameRND) compile() (err error) {
 	c := m.config
 	rows := partsOf(c.Batch, c.Slice, m.device)
 	m.parts, err = m.learnInParts(m.networks(), m.predictor.params(), c.LR, rows, func(g *op.Graph, rows int) (in, loss *op.Node) {
-		in, told, guess := m.build(g, rows)
-		return in, g.SquaredError(guess, g.StopGradient(told), float64(c.Batch*c.Features))
+		in, target, guess := m.build(g, rows)
+		return in, g.SquaredError(guess, g.StopGradient(target), float64(c.Batch*c.Features))
 	})
 	if err != nil {
 		return err
@@ -113,13 +113,13 @@ func (m *FrameRND) compile() (err error) {
 
 func (m *FrameRND) compileScore(rows int) (*scorer, error) {
 	return newScorer("rnd score", rows, m.device, func(g *op.Graph) (inputs, *op.Node) {
-		in, told, guess := m.build(g, rows)
-		return inputs{next: in}, g.RowMeanSquare(guess, told)
+		in, target, guess := m.build(g, rows)
+		return inputs{next: in}, g.RowMeanSquare(guess, target)
 	})
 }
 
 // build returns the input s′, f(s′) and f̂(s′) [rows,K].
-func (m *FrameRND) build(g *op.Graph, rows int) (in, told, guess *op.Node) {
+func (m *FrameRND) build(g *op.Graph, rows int) (in, target, guess *op.Node) {
 	in = g.Input("s'", rows, m.whitener.width)
 	return in, m.target.apply(g, in), m.predictor.apply(g, in)
 }

@@ -167,7 +167,7 @@ func TestFrameRNDIsTheSameByAnyWorkers(t *testing.T) {
 			}
 			again := make([]float32, 7)
 			if err := other.Score(again, filmed(7, 36, 9), 7); err != nil || !slices.Equal(again, said[i]) {
-				t.Errorf("%v: behind a file it says %v, %v, before %v", family, again, err, said[i])
+				t.Errorf("%v: after loading it says %v, %v, before %v", family, again, err, said[i])
 			}
 		}
 		if !slices.Equal(said[0], said[1]) || !bytes.Equal(files[0], files[1]) {
@@ -177,7 +177,7 @@ func TestFrameRNDIsTheSameByAnyWorkers(t *testing.T) {
 }
 
 // Frames that it was trained on become less relevant, and stay below frames that it never saw.
-func TestFrameRNDForgetsWhatItKnows(t *testing.T) {
+func TestFrameRNDScoresWhatItWasTrainedOnLower(t *testing.T) {
 	m := newFrameRND(t, smallFrameRND(), 36, cpu.Options{Threads: 1})
 	known, before, after := filmed(4, 36, 1), make([]float32, 4), make([]float32, 4)
 	m.whitener.see(known.Frames)

@@ -17,13 +17,13 @@ type course struct {
 }
 
 // add takes an env step.
-func (c *course) add(told float32, end experience.End) {
-	c.values[c.n%courseSteps], c.ended[c.n%courseSteps] = told, end != experience.Continues
+func (c *course) add(value float32, end experience.End) {
+	c.values[c.n%courseSteps], c.ended[c.n%courseSteps] = value, end != experience.Continues
 	c.n++
 }
 
 // follow adds the first copy's env step: the bonus in the reward that the learner observes, or F
-// if relevance is told of every env step.
+// if relevance is given every env step.
 func (o *Observed) follow(observed []float32) {
 	c, r := &o.course, o.of
 	switch {
@@ -46,7 +46,7 @@ func (o *Observed) Course() *event.Course {
 		out.Of = event.CourseOfBonus
 	}
 	for i := max(0, c.n-courseSteps); i < c.n; i++ {
-		out.Told = append(out.Told, float64(c.values[i%courseSteps]))
+		out.Values = append(out.Values, float64(c.values[i%courseSteps]))
 		out.Ended = append(out.Ended, c.ended[i%courseSteps])
 	}
 	return out

@@ -49,7 +49,7 @@ func (o *Functions) passes(name string) (n int) {
 func (o *Functions) passesOf(name string) int {
 	m := o.built[name]
 	switch s, _ := relevance.Find(name); {
-	case s.Learning == relevance.LearnsAnew:
+	case s.Learning == relevance.LearnsFromScratch:
 		return 1
 	case m != nil && m.Whole != nil:
 		return m.Whole.Passes()

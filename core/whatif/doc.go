@@ -12,7 +12,7 @@
 //	               share k of the real rows of largest F (PGR); at ω = 0 nothing is asked
 //	               for and k has no effect
 //
-// The columns are who makes them: the generator or the simulator. The simulator is set to the state
+// The columns are what makes them: the generator or the simulator. The simulator is set to the state
 // s of each row and stepped by its a, so that s', r and the end are those of the task ("oracle
 // rows"). Both columns hold the same (s, a).
 //

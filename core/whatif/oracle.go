@@ -14,7 +14,7 @@ const simulatedPiece = 128
 // oracle returns the synthetic rows that the simulator took, and their twins: the same s and a with
 // the s', r and end of the task. If it took too few for a batch, the table will have no rows of the
 // simulator.
-func (x *study) oracle(syn *replay.Ring, made *Arm) (told, truth *replay.Ring, err error) {
+func (x *study) oracle(syn *replay.Ring, made *Arm) (predicted, truth *replay.Ring, err error) {
 	shape := x.Real.Shape()
 	var s analysis.Simulated
 	for first := 0; first < syn.Len(); first += simulatedPiece {
@@ -41,12 +41,12 @@ func (x *study) oracle(syn *replay.Ring, made *Arm) (told, truth *replay.Ring, e
 		x.sim = nil
 		return nil, nil, nil
 	}
-	told, truth = ringOf(shape, s.Told), ringOf(shape, s.True)
+	predicted, truth = ringOf(shape, s.Predicted), ringOf(shape, s.True)
 	made.Left += s.Failed
 	e := s.Error(shape, x.ref)
 	made.Change, made.Reward = append(made.Change, run.Float(e.Change)), append(made.Reward, run.Float(e.RewardRelative))
 	made.ConstantChange, made.ConstantReward = append(made.ConstantChange, run.Float(e.ConstantChange)), append(made.ConstantReward, run.Float(e.ConstantReward))
-	return told, truth, x.relevant(truth, made)
+	return predicted, truth, x.relevant(truth, made)
 }
 
 // relevant records the share of rows that are as relevant as the upper quarter of the real ones.

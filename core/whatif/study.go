@@ -18,7 +18,7 @@ type Progress struct {
 	Total int    `json:"total"`
 }
 
-// Who makes rows.
+// What makes rows.
 const (
 	MadeByNone      = "" // of real rows only
 	MadeByGenerator = "generator"
@@ -251,7 +251,7 @@ func (x *study) repeat(g Generator, i int, made, oracle *Arm) error {
 	if x.sim == nil {
 		return x.train(made, i, syn)
 	}
-	told, true_, err := x.oracle(syn, made)
+	predicted, true_, err := x.oracle(syn, made)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (x *study) repeat(g Generator, i int, made, oracle *Arm) error {
 		return x.train(made, i, syn)
 	}
 	oracle.Left = made.Left
-	if err := x.train(made, i, told); err != nil {
+	if err := x.train(made, i, predicted); err != nil {
 		return err
 	}
 	return x.train(oracle, i, true_)

@@ -64,5 +64,5 @@ type VecEnv interface {
 	Close() error
 }
 
-// truncating is a VecEnv that knows which of its episodes were cut off before EpisodeSteps.
+// truncating is a VecEnv that reports which of its episodes were cut off before EpisodeSteps.
 type truncating interface{ Truncated(copy int) bool }

@@ -156,7 +156,7 @@ func dreamtOf(d *event.Dreamt) *dreamt {
 			return nil // frames are not kept
 		}
 		t := r.Truth
-		row := dream{Rank: r.Rank, F: short(r.F), Reward: short(r.Return), State: shorts(t.State), Action: shorts(t.Action), Told: shorts(t.Told), True: shorts(t.True),
+		row := dream{Rank: r.Rank, F: short(r.F), Reward: short(r.Return), State: shorts(t.State), Action: shorts(t.Action), Told: shorts(t.Predicted), True: shorts(t.True),
 			TrueR: short(t.Reward), Errors: shorts(t.Errors), Off: short(t.Off)}
 		for i, p := range t.Poses {
 			row.Poses[i] = pose(p)
@@ -188,7 +188,7 @@ func (x *Scene) Show(s *event.Snapshot) {
 func (d *dreamt) shown() *event.Dreamt {
 	out := &event.Dreamt{Step: d.Step, Order: d.Order, Relevance: d.Relevance, Looked: d.Looked, Real: d.Real, Mixed: float64(d.Mixed), Usual: math.NaN()}
 	for _, r := range d.Rows {
-		t := &event.Truth{State: longs[float32](r.State), Action: longs[float32](r.Action), Told: longs[float32](r.Told), True: longs[float32](r.True),
+		t := &event.Truth{State: longs[float32](r.State), Action: longs[float32](r.Action), Predicted: longs[float32](r.Told), True: longs[float32](r.True),
 			Reward: float64(r.TrueR), Errors: longs[float64](r.Errors), Off: float64(r.Off)}
 		for i, p := range r.Poses {
 			t.Poses[i] = longs[float64](p)

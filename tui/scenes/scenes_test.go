@@ -36,8 +36,8 @@ func snapshot(seconds float64, step int, p knob.Phase) *event.Snapshot {
 		MixReal: 64, MixSynthetic: 32, Episode: 2, EpisodeStep: 7, EpisodeReturn: 1.5, Pose: []float64{0.25, -1}, Refits: 1, Map: m,
 		Moment: &event.Moment{Step: step, Action: []float32{0.5}, Reward: 0.25, Q: 12, F: math.NaN(), V: math.NaN(), Twin: &event.Twin{Distance: 0.5, Reward: 0.75, F: 2}},
 		Dreamt: &event.Dreamt{Step: step, Order: event.DreamsByF, Relevance: "curiosity", Looked: 9, Real: 90, Mixed: 0.25, Usual: math.NaN(), Rows: []event.Dream{
-			{Rank: 1, F: 3, Return: 0.5, Truth: &event.Truth{State: []float32{1}, Action: []float32{0}, Told: []float32{2}, True: []float32{3}, Reward: 0.5, Errors: []float64{-1}, Off: 1, Poses: [3][]float64{{1}, {2}, {3}}}},
-			{Rank: 5, F: 2, Truth: &event.Truth{State: []float32{1}, Action: []float32{0}, Told: []float32{2}, Reward: math.NaN(), Off: math.NaN()}},
+			{Rank: 1, F: 3, Return: 0.5, Truth: &event.Truth{State: []float32{1}, Action: []float32{0}, Predicted: []float32{2}, True: []float32{3}, Reward: 0.5, Errors: []float64{-1}, Off: 1, Poses: [3][]float64{{1}, {2}, {3}}}},
+			{Rank: 5, F: 2, Truth: &event.Truth{State: []float32{1}, Action: []float32{0}, Predicted: []float32{2}, Reward: math.NaN(), Off: math.NaN()}},
 		}},
 	}
 }

@@ -39,31 +39,31 @@ def main(root):
     nets = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(nets)
     with open(os.path.join(HERE, "curiosity-input.json")) as f:
-        told = json.load(f)
-    net = nets.Curiosity(told["Obs"], told["Hidden"], told["Act"])
-    for w in told["Weights"]:
+        given = json.load(f)
+    net = nets.Curiosity(given["Obs"], given["Hidden"], given["Act"])
+    for w in given["Weights"]:
         numbers(net, w["Name"])[1](torch.tensor(w["Data"]).reshape(w["Shape"]))
 
     def tensors(rows):
-        return [torch.tensor(rows[k]).reshape(-1, n) for k, n in (("Obs", told["Obs"]), ("Next", told["Obs"]), ("Act", told["Act"]))]
+        return [torch.tensor(rows[k]).reshape(-1, n) for k, n in (("Obs", given["Obs"]), ("Next", given["Obs"]), ("Act", given["Act"]))]
 
     def scores():
         net.eval()
-        s, n, a = (x.numpy() for x in tensors(told["Scored"]))
+        s, n, a = (x.numpy() for x in tensors(given["Scored"]))
         with torch.no_grad():
             return net.compute_reward(s, n, a, None, None).squeeze().tolist()
 
     out = {"Before": scores(), "Losses": []}
     net.train()
-    optimiser = torch.optim.Adam(net.parameters(), lr=told["LR"])
-    for batch in told["Batches"]:
+    optimiser = torch.optim.Adam(net.parameters(), lr=given["LR"])
+    for batch in given["Batches"]:
         optimiser.zero_grad()
         loss = net.forward_loss(*tensors(batch))
         loss.backward()
         optimiser.step()
         out["Losses"].append(loss.item())
     out["Weights"] = []
-    for w in told["Weights"]:
+    for w in given["Weights"]:
         x = numbers(net, w["Name"])[0]()
         out["Weights"].append({"Name": w["Name"], "Shape": w["Shape"], "Data": x.reshape(-1).tolist()})
     out["After"] = scores()

@@ -1,6 +1,6 @@
 """An update and a comparison of episodic curiosity with the embedding "resnet18" by PyTorch 1.13,
 to ecoresnet.json beside this file: of a network with few channels and frames of 36 pixels, the
-loss, its parts by every weight, the running statistics behind the update, and by them, with the
+loss, its parts by every weight, the running statistics after the update, and by them, with the
 weights of before, how much likelier close than distant a pair is (ln).
 
 Written for this test from google-research/episodic-curiosity: third_party/keras_resnet/models.py,
@@ -58,7 +58,7 @@ class Norm:
     def __init__(self, width):
         self.width = width
 
-    def sample(self):  # behind all layers
+    def sample(self):  # after all layers
         n = len(params)
         self.gamma, self.beta = tensor(1 + formula(n, self.width) / 4), tensor(formula(n + 1, self.width) / 4)
         params.extend([self.gamma, self.beta])

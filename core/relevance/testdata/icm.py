@@ -1,12 +1,12 @@
 """The curiosity model of frames by PyTorch 1.13, to icm.json beside this file: for frames of 42,
-63 and 84 pixels F of four rows, loss and gradients of an update, the losses of five and F behind
+63 and 84 pixels F of four rows, loss and gradients of an update, the losses of five and F after
 them.
 
 Written for this test from google-research/episodic-curiosity: third_party/baselines/ppo2/ppo2.py
 and pathak_utils.py. Images stand upright here and are padded as TensorFlow's SAME does; ours are
 turned by 180°, so windows and what is made of them are turned here. Weights are ours:
-convolutions [ky·kx·c, out], layers [in, out], behind the convolutions in the order (y, x, c);
-PyTorch wants (c, y, x). Of a gradient there is its norm and its product with another vector.
+convolutions [ky·kx·c, out], layers [in, out], after the convolutions in the order (y, x, c);
+PyTorch has (c, y, x). Of a gradient there is its norm and its product with another vector.
 
     env -u OPENBLAS_CORETYPE /usr/bin/python3 core/relevance/testdata/icm.py
 """

@@ -3,8 +3,8 @@ this file: for frames of 36, 64 and 84 pixels, F of four stacks, whitened by the
 statistics.
 
 Written for this test from openai/random-network-distillation: policies/cnn_policy_param_matched.py.
-Weights are ours: convolutions [ky·kx·c, out], layers [in, out], behind the convolutions in the
-order (y, x, c); PyTorch wants (c, y, x).
+Weights are ours: convolutions [ky·kx·c, out], layers [in, out], after the convolutions in the
+order (y, x, c); PyTorch has (c, y, x).
 
     python3 core/relevance/testdata/rnd.py
 """

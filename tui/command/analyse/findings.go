@@ -78,7 +78,7 @@ func writeLabels(line func(name, format string, values ...any), d *event.Dynamic
 	}
 	found := func(what string, f *event.Detection) {
 		if f != nil {
-			line(what, "%d true, %d told; precision %.2f, recall %.2f", f.True, f.Told, f.Precision, f.Recall)
+			line(what, "%d true, %d predicted; precision %.2f, recall %.2f", f.True, f.Predicted, f.Precision, f.Recall)
 		}
 	}
 	found("rare rewards", d.RareRewards)

@@ -23,7 +23,7 @@ func TestFindingsAsText(t *testing.T) {
 			Coverage: value(0.71), Copies: value(0.004), Rewarded: value(0.0002), RewardedReal: value(0.002),
 			Dynamics: &event.Dynamics{
 				Rows: 250, Relative: 0.477, Change: value(0.62), RewardRelative: value(4.6), ConstantReward: value(2.5), Relevant: value(0.3), RelevantOf: 80,
-				RareRewards: &event.Detection{True: 12, Told: 20, Precision: 0.25, Recall: 0.42},
+				RareRewards: &event.Detection{True: 12, Predicted: 20, Precision: 0.25, Recall: 0.42},
 			},
 		},
 		Gaussian: &event.Dynamics{Relative: 4.13},
@@ -42,7 +42,7 @@ func TestFindingsAsText(t *testing.T) {
 		"change s' - s     error 0.62 of its variance; the best constant change has 1\n",
 		"reward            error 4.6 of its variance; the best constant has 2.5\n",
 		"relevant rows     dynamics error 0.3 of the variance of s' (80 rows whose true F is in the upper quarter)\n",
-		"rare rewards      12 true, 20 told; precision 0.25, recall 0.42\n",
+		"rare rewards      12 true, 20 predicted; precision 0.25, recall 0.42\n",
 		"true ends         0.00 % of synthetic rows, 3.90 % of real ones\n",
 		"dynamics error    0.477 of the variance of s' (250 rows); a Gaussian fitted to the real rows has 4.13\n",
 		"open loop         error 0.24 deviations of the observation after a step without it, 0.59 after 16; the last observation held has 0.31 and 1.1\n" +

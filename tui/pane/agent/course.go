@@ -22,13 +22,13 @@ const (
 // if there are no values or no room.
 func (p *Pane) courseLines(w, h int) []string {
 	now := p.Snap.Moment
-	if now == nil || now.Course == nil || len(now.Course.Told) == 0 || h < aboveCourse+leastCourse {
+	if now == nil || now.Course == nil || len(now.Course.Values) == 0 || h < aboveCourse+leastCourse {
 		return nil
 	}
 	c, t := now.Course, p.Theme
-	n := len(c.Told)
+	n := len(c.Values)
 	points, sum := coursePoints(c)
-	line := c.Of + " " + format.Number(c.Told[n-1]) + t.Dim.On(" now, mean ") + format.Number(sum/float64(n))
+	line := c.Of + " " + format.Number(c.Values[n-1]) + t.Dim.On(" now, mean ") + format.Number(sum/float64(n))
 	steps := fmt.Sprintf(" over %d env %s", n, format.Plural("step", n))
 	line = theme.Longest([]string{line + t.Dim.On(steps), line}, w)
 	plot := chart.Chart{
@@ -41,10 +41,10 @@ func (p *Pane) courseLines(w, h int) []string {
 
 // coursePoints are the values by step, and their sum. The line is broken between episodes.
 func coursePoints(c *event.Course) (points []chart.Point, sum float64) {
-	for i, told := range c.Told {
-		x := float64(c.Step - (len(c.Told)-1-i)*c.Every)
-		points = append(points, chart.Point{X: x, Y: told})
-		sum += told
+	for i, value := range c.Values {
+		x := float64(c.Step - (len(c.Values)-1-i)*c.Every)
+		points = append(points, chart.Point{X: x, Y: value})
+		sum += value
 		if c.Ended[i] {
 			points = append(points, chart.Point{X: x + float64(c.Every)/2, Y: math.NaN()})
 		}

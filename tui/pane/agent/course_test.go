@@ -16,7 +16,7 @@ import (
 func TestCourse(t *testing.T) {
 	p := remembering(termenv.Ascii, nil)
 	now := p.Snap.Moment
-	now.Course = &event.Course{Step: 104, Every: 8, Of: event.CourseOfBonus, Told: []float64{0.01, -0.02, 0.03, -0.06}, Ended: []bool{false, true, false, false}}
+	now.Course = &event.Course{Step: 104, Every: 8, Of: event.CourseOfBonus, Values: []float64{0.01, -0.02, 0.03, -0.06}, Ended: []bool{false, true, false, false}}
 	points, sum := coursePoints(now.Course)
 	if len(points) != 5 || points[0].X != 80 || points[4].X != 104 || points[4].Y != -0.06 || !math.IsNaN(points[2].Y) || points[3].Y != 0.03 || math.Abs(sum+0.04) > 1e-12 {
 		t.Errorf("points %v, sum %v", points, sum)

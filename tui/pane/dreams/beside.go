@@ -86,7 +86,7 @@ func (p *Pane) numbers(row event.Dream, w int) []string {
 		head += t.Dim.On("  " + theme.FirstFitting([]string{"error, in changes of a step", "error"}, 2*bar+8))
 	}
 	out := []string{head, line("reward", math.NaN(), row.Return, tr.Reward, math.NaN())}
-	order := make([]int, len(tr.Told))
+	order := make([]int, len(tr.Predicted))
 	for i := range order {
 		order[i] = i
 	}
@@ -110,7 +110,7 @@ func (p *Pane) numbers(row event.Dream, w int) []string {
 		if tr.True != nil {
 			truth, off = float64(tr.True[i]), tr.Errors[i]
 		}
-		out = append(out, line(p.name(i), float64(tr.State[i]), float64(tr.Told[i]), truth, off))
+		out = append(out, line(p.name(i), float64(tr.State[i]), float64(tr.Predicted[i]), truth, off))
 	}
 	return out
 }
