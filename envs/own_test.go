@@ -105,12 +105,12 @@ func TestTaskFilesLikeBuiltInTasks(t *testing.T) {
 	}
 }
 
-// sameEnds compares what both tell of the ends of transitions, some of which are near the bounds.
+// sameEnds compares what both say of the ends of transitions, some of which are near the bounds.
 func sameEnds(t *testing.T, own, task envs.Task) {
 	t.Helper()
 	if own.Ends == nil || task.Ends == nil {
 		if own.Ends != nil || task.Ends != nil {
-			t.Errorf("%s: only one tells where episodes end", task.Name)
+			t.Errorf("%s: only one says where episodes end", task.Name)
 		}
 		return
 	}

@@ -31,7 +31,7 @@ func (s *simulation) arrays() [7][]float64 {
 	return [7][]float64{b.QPos, b.QVel, b.Act, b.QAccWarmstart, b.Ctrl, s.behaviour.written(), s.obs}
 }
 
-// earlier returns further arrays of a saved state: what the behaviour knows of the beginning of the next
+// earlier returns further arrays of a saved state: what the behaviour keeps of the beginning of the next
 // control step.
 func (s *simulation) earlier() [][]float64 {
 	if r, ok := s.behaviour.(reminiscent); ok {

@@ -147,7 +147,7 @@ func benchmarkVecStep(b *testing.B, n int) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }
 
-// These are the methods that the lab wants of environments, in built-in types, so that neither
+// These are the methods that the lab needs of environments, in built-in types, so that neither
 // package needs the other.
 var (
 	_ interface {

@@ -15,7 +15,7 @@ type Preset struct {
 	// Compare are the other methods of the figure, to run with --method.
 	Compare []string `json:"compare,omitempty"`
 	// Results are the reported returns of all methods of the figure, the paper's first; Measures
-	// are other reported numbers. Both are empty if nobody has published numbers of such a run.
+	// are other reported numbers. Both are empty if no one has published numbers of such a run.
 	Results  []Result  `json:"results"`
 	Measures []Measure `json:"measures"`
 }

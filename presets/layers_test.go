@@ -59,7 +59,7 @@ func TestDefaultsAreThoseOfDemo(t *testing.T) {
 	}
 }
 
-// A number without a source is a number nobody can check.
+// A number without a source cannot be checked.
 func TestEveryNumberHasASource(t *testing.T) {
 	err := fs.WalkDir(data, "data", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || isNoLayer(path) {
@@ -113,7 +113,7 @@ func TestBaseIsComplete(t *testing.T) {
 	}
 }
 
-// The knob table knows exactly the methods that exist.
+// The knob table has exactly the methods that exist.
 func TestMethodsOfKnobs(t *testing.T) {
 	for _, k := range knob.All() {
 		if len(k.Methods()) == 0 && k.Use != knob.UsePrior {

@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/config"
 )
 
-// Every row is complete, and is what a run that can be started is told to expect.
+// Every row is complete, and is what is expected of a run that can be started.
 func TestMeasured(t *testing.T) {
 	if len(Measured()) == 0 {
 		t.Fatal("nothing was measured")
@@ -32,11 +32,11 @@ func TestMeasured(t *testing.T) {
 		}
 		c.Seed, c.Device, c.Knobs.TV = 7, "cpu", e.TV
 		if own, _ := Expect(c); own == nil || !reflect.DeepEqual(*own, e) {
-			t.Errorf("a run of %s on %s at %s is told %+v, want %+v", e.Method, e.Task, e.Scale, own, e)
+			t.Errorf("a run of %s on %s at %s has %+v, want %+v", e.Method, e.Task, e.Scale, own, e)
 		}
 		c.Knobs.Batch++
 		if own, _ := Expect(c); own != nil {
-			t.Errorf("a run of %s with another batch is told to expect the same", e.Method)
+			t.Errorf("a run of %s with another batch is expected to take the same", e.Method)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestExpectBeside(t *testing.T) {
 	}
 	own, beside := Expect(c)
 	if own != nil || len(beside) < 2 {
-		t.Errorf("per-td is told %v and %v; it was not measured, others were", own, beside)
+		t.Errorf("per-td has %v and %v; it was not measured, others were", own, beside)
 	}
 	for _, e := range beside {
 		if e.Task != c.Task || e.Scale != c.Scale || e.Observation != "state" {

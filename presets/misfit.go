@@ -7,10 +7,10 @@ import (
 )
 
 // misfit matches what go-toml says of a value that a key cannot hold. It names Go's types, which mean
-// nothing to who writes a document.
+// nothing to a person who writes a document.
 var misfit = regexp.MustCompile(`cannot decode TOML |cannot be stored in |cannot store `)
 
-// plainly is a message about the value of a key in a document of type t, which says what the key wants
+// plainly is a message about the value of a key in a document of type t, which says what the key takes
 // instead of which types do not fit.
 func plainly(message string, t reflect.Type, key []string) string {
 	if want := wanted(fieldOf(t, key)); want != "" && misfit.MatchString(message) {
@@ -42,7 +42,7 @@ func fieldOf(t reflect.Type, key []string) reflect.Type {
 	return nil
 }
 
-// wanted says what a key of type t holds, in the words of somebody who writes it; "" if there are none.
+// wanted says what a key of type t holds, in the words of a person who writes it; "" if there are none.
 func wanted(t reflect.Type) string {
 	if t == nil {
 		return ""

@@ -20,7 +20,7 @@ func partsOf(c *config.Config) [][2]string {
 
 // sameParts says whether a method is what a complete file says that it is. In such a file every key is
 // given, so that another method in its line changes nothing but the name: its parts are then those of
-// another method. Parts that no method has are somebody's own, and a run folder's file is of a run that
+// another method. Parts that no method has are a person's own, and a run folder's file is of a run that
 // was made.
 func sameParts(file string, c *config.Config, own axes, layers *config.Config) error {
 	has, want := partsOf(c), partsOf(layers)

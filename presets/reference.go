@@ -45,11 +45,11 @@ type Result struct {
 // String is the result as shown beside a curve: "paper 817 ± 36 at 100K", or "independent 411 ± 57
 // at 100K". Small results have a decimal.
 func (r Result) String() string {
-	who := "paper"
+	source := "paper"
 	if r.Independent {
-		who = "independent"
+		source = "independent"
 	}
-	text := fmt.Sprintf("%s %s at %s", who, r.Spread(), thousands(r.Steps))
+	text := fmt.Sprintf("%s %s at %s", source, r.Spread(), thousands(r.Steps))
 	if r.Frames > 0 {
 		text += fmt.Sprintf(" (%s frames)", thousands(r.Frames))
 	}
@@ -100,8 +100,8 @@ func Reference(run Of) (r Result, ok bool) {
 
 // named is String with whose result it is: "independent (son9ih/pgr) 411 ± 57 at 100K".
 func (r Result) named() string {
-	who, _, _ := strings.Cut(r.Source, ": ")
-	return strings.Replace(r.String(), "independent ", "independent ("+who+") ", 1)
+	name, _, _ := strings.Cut(r.Source, ": ")
+	return strings.Replace(r.String(), "independent ", "independent ("+name+") ", 1)
 }
 
 // Beside is the line of results to compare such a run with: "paper 817 ± 36 at 100K; independent

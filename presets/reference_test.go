@@ -104,7 +104,7 @@ func TestIndependentResultsAreMarked(t *testing.T) {
 		t.Errorf("beside a run stands %q, want %q", got, want)
 	}
 	if got := Beside(Of{"cartpole-swingup", "sac", "state", ""}); got != "" {
-		t.Errorf("beside a task of nobody stands %q", got)
+		t.Errorf("beside a task without results stands %q", got)
 	}
 	for _, r := range References("cheetah-run") {
 		if r.Independent {

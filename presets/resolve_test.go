@@ -301,7 +301,7 @@ func TestWholeConfigurationsThatLackKeys(t *testing.T) {
 	}
 }
 
-// A value that a key cannot hold is answered with what the key wants, and not with types of Go.
+// A value that a key cannot hold is answered with what the key takes, and not with types of Go.
 func TestValuesOfTheWrongKind(t *testing.T) {
 	for doc, want := range map[string]string{
 		"steps = 1.5":                "steps: want a whole number",

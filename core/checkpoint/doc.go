@@ -4,6 +4,6 @@
 // checkpoint; Fork makes the folder of another run that goes on from there. Package run handles
 // files and folders, and package lab decides when checkpoints are taken.
 //
-// A file from somebody else must not do harm: everything that is read is checked against the
+// A file from someone else must not do harm: everything that is read is checked against the
 // limits of the configuration before it is used.
 package checkpoint

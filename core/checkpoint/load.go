@@ -23,7 +23,7 @@ type Into struct {
 	Task    task.Task
 	Members []*replica.Replica
 	Loop    func(*Loop)       // receives the validated state that belongs to no member
-	Tell    func(text string) // reports a step that takes long; may be nil
+	Say     func(text string) // reports a step that takes long; may be nil
 
 	at    knob.Position // where the run was saved
 	calls int           // made of the generator in the generation under way

@@ -29,8 +29,8 @@ func (i *Into) remake(name string, d run.Data, dir string) (remarks []string, er
 	if err != nil {
 		return nil, err
 	}
-	if i.Tell != nil {
-		i.Tell(fmt.Sprintf("makes %s synthetic transitions again: they were saved as their recipe", knob.FormatCount(spec.Knobs.Samples)))
+	if i.Say != nil {
+		i.Say(fmt.Sprintf("makes %s synthetic transitions again: they were saved as their recipe", knob.FormatCount(spec.Knobs.Samples)))
 	}
 	same := true
 	if name == m.Named(replica.SectionFresh) {

@@ -90,7 +90,7 @@ func (c *Config) FixedFunctions() (names []string) {
 // Generates says whether the method has a generator.
 func (c *Config) Generates() bool { return c.Generator.Kind != GeneratorNone }
 
-// Prompted says whether the generator can be told what to generate.
+// Prompted says whether the method has a conditional generator.
 func (c *Config) Prompted() bool { return c.Generates() && c.Generator.Conditional }
 
 // Analyses says whether the run describes its generations and its critics' bias.

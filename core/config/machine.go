@@ -12,7 +12,7 @@ import (
 // Machine says how much memory a process may use.
 type Machine struct {
 	Memory  float64 // bytes; 0: not known
-	Says    string  // who grants it: "this machine has", …
+	Says    string  // what grants it: "this machine has", …
 	Address float64 // bytes of address space that ulimit -v allows; 0: all
 }
 

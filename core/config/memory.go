@@ -223,7 +223,7 @@ func (c *Config) FitsInto(m Machine, task task.Task) error {
 		need += p.Bytes
 	}
 	if address := reserved + 2*need; m.Address > 0 && address > m.Address {
-		return fmt.Errorf("configuration: wants about %s of address space, ulimit -v allows %s: raise it to %.0f or more, or choose smaller settings, first of all %s",
+		return fmt.Errorf("configuration: needs about %s of address space, ulimit -v allows %s: raise it to %.0f or more, or choose smaller settings, first of all %s",
 			bytesText(address), bytesText(m.Address), address/1024, parts[0].Settings)
 	}
 	if m.Memory <= 0 || need <= m.Memory {

@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/relevance"
 )
 
-// A run that ends before the first round of its F, or of its bonus, is told so; one env step more is
+// A run that ends before the first round of its F, or of its bonus, gets a warning; one env step more is
 // enough.
 func TestRunsThatEndBeforeTheFirstRound(t *testing.T) {
 	eco := relevance.DefaultECO()

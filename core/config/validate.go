@@ -68,13 +68,13 @@ func (c *Config) validateParts() error {
 	case !c.Generates() && c.Knobs.Ratio != 0:
 		return fmt.Errorf("configuration: ratio is %g, but method %s has no generator that would make synthetic transitions: want 0, or a method with one, as %s", c.Knobs.Ratio, c.Method, MethodSynthER)
 	case !c.Prompted() && c.Knobs.Relevance != relevance.None:
-		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q, or a method pgr-…", c.Knobs.Relevance, c.Method, relevance.None)
+		return fmt.Errorf("configuration: relevance is %q, but method %s has no conditional generator: want %q, or a method pgr-…", c.Knobs.Relevance, c.Method, relevance.None)
 	case c.Repeats() && c.Generator.Vector == generative.VectorPair:
 		return fmt.Errorf("configuration: generator.kind %q repeats whole transitions, but generator.vector is %q: want generator.head.kind %q and generator.vector %q%s", c.Generator.Kind, c.Generator.Vector, generative.HeadNone, generative.VectorTransition, c.insteadOfKind(", or method %s"))
 	case c.Has()&knob.UseRollouts != 0 && (c.Generator.Head.Enabled() || c.Generator.Vector == generative.VectorPair):
 		return fmt.Errorf("configuration: generator.kind %q predicts s' and r itself, but generator.head.kind is %q and generator.vector %q: want generator.head.kind %q and generator.vector %q", c.Generator.Kind, c.Generator.Head.Kind, c.Generator.Vector, generative.HeadNone, generative.VectorTransition)
 	case c.Generator.Vector == generative.VectorPair && c.Generator.Head.Kind != generative.HeadTransition:
-		return fmt.Errorf("configuration: generator.vector is %q, but generator.head.kind %q tells no s' of it: want head.kind %q, or vector %q", generative.VectorPair, c.Generator.Head.Kind, generative.HeadTransition, generative.VectorTransition)
+		return fmt.Errorf("configuration: generator.vector is %q, but generator.head.kind %q predicts no s' from it: want head.kind %q, or vector %q", generative.VectorPair, c.Generator.Head.Kind, generative.HeadTransition, generative.VectorTransition)
 	}
 	if err := c.validateRelabels(); err != nil {
 		return fmt.Errorf("configuration: %w", err)
@@ -123,7 +123,7 @@ func (c *Config) validateRelabels() error {
 	case g.Actions == generative.ActionsPolicy && c.Dreams():
 		return fmt.Errorf("%s: there is no agent: want actions %q", asked, generative.ActionsData)
 	case g.Actions == generative.ActionsPolicy && g.Outcomes != generative.OutcomesSimulator && g.Head.Kind != generative.HeadTransition:
-		return fmt.Errorf("%s: nothing tells the outcome of another action: want generator.head.kind %q, or outcomes %q", asked, generative.HeadTransition, generative.OutcomesSimulator)
+		return fmt.Errorf("%s: nothing gives the outcome of another action: want generator.head.kind %q, or outcomes %q", asked, generative.HeadTransition, generative.OutcomesSimulator)
 	}
 	return nil
 }
@@ -223,9 +223,9 @@ func (c *Config) CanPlay(t task.Task) error {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	if s, _ := c.Learner(t); s.Discrete != t.Discrete {
-		does, wants := "acts with numbers", "chooses among actions"
+		does, needs := "acts with numbers", "chooses among actions"
 		if s.Discrete {
-			does, wants = wants, does
+			does, needs = needs, does
 		}
 		var can []string
 		for _, other := range agent.Specs() {
@@ -233,7 +233,7 @@ func (c *Config) CanPlay(t task.Task) error {
 				can = append(can, other.Name)
 			}
 		}
-		return fmt.Errorf("configuration: learner %s of method %s %s, and an agent in task %s %s: choose another task, or a method with another learner: %s", s.Name, c.Method, does, t.Name, wants, strings.Join(can, ", "))
+		return fmt.Errorf("configuration: learner %s of method %s %s, and an agent in task %s %s: choose another task, or a method with another learner: %s", s.Name, c.Method, does, t.Name, needs, strings.Join(can, ", "))
 	}
 	if c.Sees() && !t.Seen {
 		return fmt.Errorf("configuration: learner %s of method %s takes pixels, and task %s has no camera: choose another task, or a method that takes states", c.Agent.Learner, c.Method, t.Name)

@@ -42,7 +42,7 @@ func (b *builder) column(n *node) (value, error) {
 			return x, err
 		}
 		if !(c.share >= 0 && c.share <= 1) {
-			return x, b.fail(n.args[1], "quantile_all wants a share from 0 to 1, not %s", brief(c.share))
+			return x, b.fail(n.args[1], "quantile_all needs a share from 0 to 1, not %s", brief(c.share))
 		}
 	}
 	return b.ofColumn(n, c)

@@ -106,7 +106,7 @@ func (b *builder) numeric(n *node) (value, error) {
 func (b *builder) scalar(n *node, whose string) (value, error) {
 	v, err := b.numeric(n)
 	if err == nil && v.width > 0 {
-		return v, b.fail(n, "%s wants one number, not %v: pick one by [0], or take norm, sum, mean, min or max", whose, v)
+		return v, b.fail(n, "%s needs one number, not %v: pick one by [0], or take norm, sum, mean, min or max", whose, v)
 	}
 	return v, err
 }
@@ -129,7 +129,7 @@ func (b *builder) literal(n *node, whose string) (float64, error) {
 	if r := b.regs[v.reg]; r.constant {
 		return r.value, nil
 	}
-	return 0, b.fail(n, "%s wants a number that stands in the formula", whose)
+	return 0, b.fail(n, "%s needs a number that stands in the formula", whose)
 }
 
 // constant is the register of a number.

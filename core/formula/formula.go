@@ -25,7 +25,7 @@ type Formula struct {
 	root *node
 }
 
-// Parse reads a formula. It knows what operators and functions there are, and not what the names
+// Parse reads a formula. It covers the operators and functions, and not what the names
 // mean. Errors are *Error.
 func Parse(text string) (*Formula, error) {
 	fail := func(at int, format string, args ...any) (*Formula, error) {

@@ -23,7 +23,7 @@ var ErrUnknown = errors.New("unknown name")
 
 // Quantity is what a name stands for.
 type Quantity struct {
-	Slot     int      // by which Values knows it
+	Slot     int      // by which Values finds it
 	Width    int      // 0 of a number; how many numbers a vector has
 	Flag     bool     // it is 0 or 1, and so a condition as well
 	Elements []string // names of a vector's elements; nil without
@@ -37,7 +37,7 @@ type Draws interface {
 
 // Random is a function with random values, such as uniform(lo, hi).
 type Random struct {
-	Slot   int // by which Drawer knows it
+	Slot   int // by which Drawer finds it
 	Params int // numbers that it takes
 	Width  int // of its value, 0 of a number; between the square brackets of a list it is one number
 }

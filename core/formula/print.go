@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// How tightly parts of a formula hold together, as the parser has it. A part in a place that wants
+// How tightly parts of a formula hold together, as the parser has it. A part in a place that needs
 // it tighter gets brackets.
 const (
 	loosest  = 0 // a let, a choice
@@ -97,7 +97,7 @@ func hold(n *node) int {
 	case infix:
 		return tightness[n.text]
 	case unary:
-		return tightness["*"] // more than a product wants of its left, less than that of its right
+		return tightness["*"] // more than a product needs of its left, less than that of its right
 	case number:
 		if n.value < 0 || math.Signbit(n.value) {
 			return tightness["*"]

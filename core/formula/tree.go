@@ -127,7 +127,7 @@ func (r *reader) with(k kind, text string, at, depth int, args ...ast.Node) (*no
 	return n, nil
 }
 
-// call makes a call of a function with as many arguments as it takes, or of what only a caller knows.
+// call makes a call of a function with as many arguments as it takes, or of what only a caller defines.
 func (r *reader) call(name string, args []ast.Node, at, depth int) (*node, error) {
 	if f, known := functions[name]; known {
 		if wrong := f.arity(name, len(args)); wrong != "" {

@@ -26,7 +26,7 @@ func SetMethods(list func() []Method) { methods = sync.OnceValue(list) }
 var fixedKeys = func() []string { return nil }
 
 // SetFixedKeys sets the dotted names of the keys of a configuration that are fixed for a run, for
-// messages about a name that is no knob. Package presets knows them. list is called when it is first
+// messages about a name that is no knob. Package presets has them. list is called when it is first
 // needed.
 func SetFixedKeys(list func() []string) { fixedKeys = sync.OnceValue(list) }
 

@@ -104,7 +104,7 @@ type Use uint16
 const (
 	UseGenerator Use = 1 << iota // synthetic transitions
 	UseAgent                     // an agent that learns from them
-	UsePrompts                   // a generator that is told what to generate
+	UsePrompts                   // a conditional generator
 	UseDiffusion                 // a generator that denoises step by step
 	UseFit                       // a generator that is fitted by gradient steps
 	UseRollouts                  // a generator that rolls out the policy in a model
@@ -328,7 +328,7 @@ func nextLinear(x, step float64, up bool) float64 {
 // LogFloor is where a logarithmic range that includes 0 begins to be shown.
 const LogFloor = 1e-6
 
-// nextLog is the next number of the series …, 1, 2, 5, 10, 20, …; behind 0 comes LogFloor.
+// nextLog is the next number of the series …, 1, 2, 5, 10, 20, …; after 0 comes LogFloor.
 func nextLog(x, _ float64, up bool) float64 {
 	const slack = 1e-9
 	switch {

@@ -65,13 +65,13 @@ func TestNextWalksThroughTheRange(t *testing.T) {
 			for range 20000 {
 				next := k.Next(v, by)
 				if err := k.Check(next); err != nil {
-					t.Fatalf("%s: behind %s comes %v", k.Name, v, err)
+					t.Fatalf("%s: after %s comes %v", k.Name, v, err)
 				}
 				if next == v {
 					break
 				}
 				if k.Kind != KindChoice && (next.Number > v.Number) != (by > 0) {
-					t.Fatalf("%s: behind %s comes %s in direction %d", k.Name, v, next, by)
+					t.Fatalf("%s: after %s comes %s in direction %d", k.Name, v, next, by)
 				}
 				v = next
 			}

@@ -170,7 +170,7 @@ type Scheduled struct {
 	Again   Position // if a resume put the plan back: the end of the env step in which it was made; else zero
 	Undoes  int      // number of the change whose inverse this is; 0: none
 
-	// Cancelled is the end of the env step in which s was cancelled, if a resume knows that from the
+	// Cancelled is the end of the env step in which s was cancelled, if a resume has that from the
 	// journal after its checkpoint; else zero. A change that was cancelled is never made.
 	Cancelled Position
 }
@@ -182,9 +182,9 @@ func (s Scheduled) IsCancelled() bool { return s.Cancelled != Position{} }
 // makes again.
 func (s Scheduled) Repeats() bool { return !s.Planned && (s.By != "" || s.Note != "") }
 
-// Behind says whether s was made, planned or written after p, and is known at p only because a resume
+// MadeAfter says whether s was made, planned or written after p, and is known at p only because a resume
 // put it there.
-func (s Scheduled) Behind(p Position) bool {
+func (s Scheduled) MadeAfter(p Position) bool {
 	if s.Planned {
 		return s.Again != Position{} && !s.Again.Before(p)
 	}
@@ -194,7 +194,7 @@ func (s Scheduled) Behind(p Position) bool {
 // KnownAt returns a schedule as it was at p: without what was made, planned or written after p, and
 // with what was cancelled there. It reuses the memory of all.
 func KnownAt(p Position, all []Scheduled) []Scheduled {
-	all = slices.DeleteFunc(all, func(s Scheduled) bool { return s.Behind(p) })
+	all = slices.DeleteFunc(all, func(s Scheduled) bool { return s.MadeAfter(p) })
 	for i, s := range all {
 		if !s.Cancelled.Before(p) {
 			all[i].Cancelled = Position{}

@@ -56,9 +56,9 @@ type phase struct {
 	// slice does the work that follows the first done units, and returns how many units it did.
 	slice func(done int) (n int, complete bool, err error)
 	// pieces returns work that follows the slices and comes as a sequence; nil: there is none.
-	// behind returns how many units the slices had.
+	// sliced returns how many units the slices had.
 	pieces func() inspect.Pieces
-	behind func() int
+	sliced func() int
 	// cancel gives the phase up when a command has taken its work away; nil: no command does.
 	cancel func()
 	// end is called after the last slice.

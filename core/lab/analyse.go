@@ -48,7 +48,7 @@ func (a *analyses) examine() phase {
 			found = make([]*event.Examined, len(a.members))
 			return a.examineAll(found)
 		},
-		behind: func() int { return 0 },
+		sliced: func() int { return 0 },
 		end: func() error {
 			for i, m := range a.members { // all at once: a run that is saved before has written none
 				a.journal.emit(event.TypeExamined, m.Index, found[i])

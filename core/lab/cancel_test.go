@@ -32,7 +32,7 @@ func TestACancelledChangeIsNotMade(t *testing.T) {
 		"after the checkpoint":          {map[int][]event.Command{16: {hers("tau", "0.25", 40)}, 17: {cancels("0.25", 40)}}, nil},
 		"planned again":                 {map[int][]event.Command{10: {hers("tau", "0.25", 40)}, 16: {cancels("0.25", 40)}, 17: {hers("tau", "0.25", 40)}}, []string{kept}},
 		"one of two":                    {map[int][]event.Command{10: {hers("tau", "0.25", 40), hers("tau", "0.5", 40)}, 16: {cancels("0.5", 40)}}, []string{kept}},
-		"one of two behind it":          {map[int][]event.Command{16: {hers("tau", "0.25", 40), hers("tau", "0.25", 45)}, 17: {cancels("0.25", 45)}}, []string{kept}},
+		"one of two after it":           {map[int][]event.Command{16: {hers("tau", "0.25", 40), hers("tau", "0.25", 45)}, 17: {cancels("0.25", 45)}}, []string{kept}},
 		"another value, place and knob": {map[int][]event.Command{10: {hers("tau", "0.25", 40)}, 16: {cancels("0.5", 40), cancels("0.25", 41), event.Cancel{At: knob.After(40), Knob: "ratio", Value: "0.25"}}}, []string{kept}},
 		"too late":                      {map[int][]event.Command{10: {hers("tau", "0.25", 16)}, 18: {cancels("0.25", 16)}}, []string{"16:tau=0.25 by ana, planned for 16"}},
 	} {

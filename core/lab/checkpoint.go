@@ -20,7 +20,7 @@ type Saving struct {
 }
 
 const (
-	// pauseAge is how old the last checkpoint may be when somebody pauses.
+	// pauseAge is how old the last checkpoint may be when someone pauses.
 	pauseAge = time.Minute
 	// changeAge is how old the last checkpoint may be when a change is made: a person who tries out
 	// values gets one checkpoint, not one for each value.
@@ -29,7 +29,7 @@ const (
 	failedAge = time.Minute
 )
 
-// The authors of checkpoints that nobody asks for.
+// The authors of checkpoints that no one asks for.
 const (
 	byCadence  = "cadence"
 	byLastStep = "last step"
@@ -123,7 +123,7 @@ func (k *checkpointer) results() <-chan run.Written {
 	return k.writer.Results()
 }
 
-// written tells the writer that the journal has new lines on the disk.
+// written notifies the writer that the journal has new lines on the disk.
 func (k *checkpointer) written() {
 	if k.writer != nil {
 		k.writer.Dirty()
@@ -279,7 +279,7 @@ func (k *checkpointer) report(r run.Written) {
 	k.last = k.now().Add(min(failedAge, k.saving.Every) - k.saving.Every)
 }
 
-// onDemand takes a checkpoint because somebody asked for one.
+// onDemand takes a checkpoint because someone asked for one.
 func (k *checkpointer) onDemand(by string) {
 	if by == "" {
 		by = "command"

@@ -320,7 +320,7 @@ func TestAForkThatCannotBeMade(t *testing.T) {
 }
 
 // A fork or a run whose checkpoints are gone is not started from the beginning.
-func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
+func TestARunWithoutItsCheckpointsIsNotBegunAgain(t *testing.T) {
 	c, top, from, set, _ := forked(t)
 	child := filepath.Join(top, "child")
 	if _, err := checkpoint.Fork(c, []byte("seed = 8\n"), from, set, child); err != nil {
@@ -329,7 +329,7 @@ func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
 	parent := filepath.Join(top, "parent")
 	for dir, want := range map[string]string{
 		child:  "it is a fork without the checkpoint that it began with: remove it and fork " + from.Path + " again",
-		parent: "its journal tells of checkpoints, and there is none: its config.toml, as --preset, begins it again in another folder",
+		parent: "its journal lists checkpoints, and there is none: its config.toml, as --preset, begins it again in another folder",
 	} {
 		if err := os.RemoveAll(filepath.Join(dir, run.CheckpointsName)); err != nil {
 			t.Fatal(err)
@@ -345,7 +345,7 @@ func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
 	}
 }
 
-// The parent of a fork may be read-only. A note then says that the parent cannot be told to keep
+// The parent of a fork may be read-only. A note then says that the parent cannot be made to keep
 // the checkpoint, and the fork goes on as usual.
 func TestAForkOfAParentThatIsReadOnly(t *testing.T) {
 	c, top, from, set, want := forked(t)

@@ -122,7 +122,7 @@ func canonical(t *testing.T, text []byte) string {
 
 // Changes that were made or planned after the last checkpoint are made again. The lines written
 // there are kept, and the screen has its history.
-func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
+func TestResumeRepeatsWhatWasDoneAfterTheCheckpoint(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = busySchedule
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")

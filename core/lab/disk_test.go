@@ -107,8 +107,8 @@ func TestADisksFaultsChange(t *testing.T) {
 	})
 }
 
-// Somebody who pauses or parks a run that waits for the disk wants it to stay so when the disk is well
-// again, also without a device to give back.
+// A run that is paused or parked while it waits for the disk stays so when the disk is well again, also
+// without a device to give back.
 func TestAPauseWhileTheDiskIsWaitedFor(t *testing.T) {
 	for name, command := range map[string]event.Command{"pause": event.Pause{By: "ana"}, "park": event.Park{By: "ana"}} {
 		t.Run(name, func(t *testing.T) { pauseWhileTheDiskIsWaitedFor(t, command) })
@@ -286,7 +286,7 @@ func TestAnEndThatIsNotSavedIsAFailure(t *testing.T) {
 	}
 }
 
-// A note that comes when the run has just ended is not written, and whoever wrote it hears that.
+// A note that comes when the run has just ended is not written, and its author is notified.
 func TestANoteThatComesTooLateIsRefused(t *testing.T) {
 	w := newWorld()
 	l := w.lab(t, w.config(), nil)
@@ -300,9 +300,9 @@ func TestANoteThatComesTooLateIsRefused(t *testing.T) {
 	}
 }
 
-// What a limit on the disk costs is told with the checkpoint at which it changes, and once: first that
+// What a limit on the disk costs is reported with the checkpoint at which it changes, and once: first that
 // the limit is exceeded, then that only the latest checkpoint is left. Training does not notice.
-func TestALimitOnTheDiskIsTold(t *testing.T) {
+func TestALimitOnTheDiskIsReported(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	folder := created(t, dir)
 	w := newWorld()
@@ -377,7 +377,7 @@ func TestARunThatLosesItsFolderEnds(t *testing.T) {
 			t.Errorf("%s at step %d", s.State, s.Step)
 		}
 		if folder.journal.Len() != size || len(folder.files) > 0 {
-			t.Errorf("%d bytes were written behind %d, and %d files", folder.journal.Len()-size, size, len(folder.files))
+			t.Errorf("%d bytes were written after %d, and %d files", folder.journal.Len()-size, size, len(folder.files))
 		}
 	}
 }

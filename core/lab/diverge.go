@@ -16,8 +16,8 @@ import (
 )
 
 // diverged handles the error of work that met a number that is not finite: the first such error
-// until somebody resumes is an event, and training waits. It returns all other errors.
-func (x *experiment) diverged(who int, doing string, err error) error {
+// until someone resumes is an event, and training waits. It returns all other errors.
+func (x *experiment) diverged(member int, doing string, err error) error {
 	var where *plan.NotFinite
 	if !errors.As(err, &where) {
 		return err
@@ -30,7 +30,7 @@ func (x *experiment) diverged(who int, doing string, err error) error {
 	var obs *event.DivergedObs
 	if !x.gate.blamed[faultLoss] {
 		obs = x.checkpoints.keepLast()
-		x.emit(event.TypeDiverged, who, event.Diverged{
+		x.emit(event.TypeDiverged, member, event.Diverged{
 			Doing: doing, Position: x.position, Program: where.Program, Op: where.Op, Tensor: where.Tensor, Error: said, Obs: obs,
 		})
 	}
@@ -130,9 +130,9 @@ func waysOn(o *event.DivergedObs, ended string) choices {
 }
 
 // faulted handles the error of an environment that cannot go on.
-func (x *experiment) faulted(who int, doing string, err error) {
+func (x *experiment) faulted(member int, doing string, err error) {
 	obs := x.checkpoints.keepLast()
-	x.emit(event.TypeDiverged, who, event.Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
+	x.emit(event.TypeDiverged, member, event.Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
 	x.gate.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v", x.Step, doing, err), waysOn(obs,
 		"pgrlab train --resume %[1]s goes on with a new simulation; pgrlab train --resume %[1]s@%[2]s goes back to before it"))
 }

@@ -55,7 +55,7 @@ func TestDivergencePausesUntilResumed(t *testing.T) {
 	})
 }
 
-func TestNobodyWatchingADivergenceEndsTheRun(t *testing.T) {
+func TestAnUnwatchedDivergenceEndsTheRun(t *testing.T) {
 	w := newWorld()
 	w.on("evaluate episodes 1", func() { w.fail["update"] = notFinite() })
 	l := w.lab(t, w.config(), nil)

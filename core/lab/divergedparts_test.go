@@ -17,7 +17,7 @@ import (
 // blownUp are runs in which one part diverges, by the part, with the words that say so.
 var blownUp = map[string]struct {
 	set  func(*config.Config)
-	want string // how the error begins and, behind …, how it ends
+	want string // how the error begins and, after …, how it ends
 }{
 	"curiosity": {func(c *config.Config) {
 		icm := relevance.DefaultICM()
@@ -53,7 +53,7 @@ var blownUp = map[string]struct {
 	}, "the agent diverged at step …: lower lr_actor or lr_critic"},
 }
 
-// Whatever part of a run that nobody watches diverges, the run ends with what it was and what helps,
+// Whatever part of a run that no one watches diverges, the run ends with what it was and what helps,
 // and the run can be gone on with from there: nothing that was collected is lost.
 func TestARunThatDivergesSaysWhatAndKeepsItsData(t *testing.T) {
 	for part, c := range blownUp {

@@ -19,7 +19,7 @@
 // # Roles
 //
 // A run consists of types that own their state; the doc comment of each says what it may touch.
-// Each knows only those above it in this list; experiment connects them (experiment.go):
+// Each refers only to those above it in this list; experiment connects them (experiment.go):
 //
 //	place         where the run is; the driver moves it
 //	journal       what the run reports, in memory and on the disk
@@ -36,7 +36,7 @@
 //	control       commands and schedule, at the places between two slices
 //	experiment    the driver, what a run is made from, and what a checkpoint keeps of it
 //
-// Two calls go up: a journal closes the gate when the disk refuses a line, and tells the
+// Two calls go up: a journal closes the gate when the disk refuses a line, and notifies the
 // checkpointer's writer when a line is written. What a role asks of the members, or of all roles
 // at once, is a function that experiment gives it.
 //

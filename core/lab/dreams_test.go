@@ -41,7 +41,7 @@ func TestDreamsOfARun(t *testing.T) {
 			}
 		}
 		if journals[0] != journals[1] {
-			t.Errorf("%s: who looks at dreams changes\n%s\ninto\n%s", relevant, journals[0], journals[1])
+			t.Errorf("%s: a look at dreams changes\n%s\ninto\n%s", relevant, journals[0], journals[1])
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestNoMapInARefit(t *testing.T) {
 		t.Errorf("asked again: %+v", got)
 	}
 	if got := asked(knob.Collect, 2); got.Y != 2 || got.Unknown != "" || got.RealN == 0 {
-		t.Errorf("of other dimensions, behind it: %+v", got)
+		t.Errorf("of other dimensions, after it: %+v", got)
 	}
 }
 
@@ -179,13 +179,13 @@ func TestNoComparisonsInARefit(t *testing.T) {
 		}
 	}
 	if preview, refused, due := ask(knob.Collect); preview.Err != errAnalysing.Error() || refused != errAnalysing.Error() || !due {
-		t.Errorf("behind it: %q, %q, due %v", preview.Err, refused, due)
+		t.Errorf("after it: %q, %q, due %v", preview.Err, refused, due)
 	}
 }
 
 // A refit that is given up leaves a D_real of a newer encoder than D_syn's: until the next one the
 // last answer stays.
-func TestDreamsBehindARefitThatIsGivenUp(t *testing.T) {
+func TestDreamsAfterARefitThatIsGivenUp(t *testing.T) {
 	c := tiny.Latents()
 	c.Schedule = []string{"24/score:16:relevance=reward!"}
 	l := framesLab(t, c, 1, nil)
@@ -193,22 +193,22 @@ func TestDreamsBehindARefitThatIsGivenUp(t *testing.T) {
 		l.x.asides.showDreams(event.Dreams{Rows: rows})
 		return l.x.asides.dreamt
 	}
-	var before, behind, nobody *event.Dreamt
+	var before, after, unanswered *event.Dreamt
 	publish := l.x.control.publish
 	l.x.control.publish = at(publish, func() {
 		switch l.x.position {
 		case knob.After(23):
 			before = asked(3)
 		case knob.After(24):
-			behind, l.x.asides.dreamt = asked(5), nil
-			nobody = asked(5)
+			after, l.x.asides.dreamt = asked(5), nil
+			unanswered = asked(5)
 		}
 	})
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if before == nil || before.Unknown != "" || behind != before || !strings.Contains(nobody.Unknown, "a refit was given up") {
-		t.Fatalf("before %+v\nbehind it %+v\nwithout an answer %+v", before, behind, nobody)
+	if before == nil || before.Unknown != "" || after != before || !strings.Contains(unanswered.Unknown, "a refit was given up") {
+		t.Fatalf("before %+v\nafter it %+v\nwithout an answer %+v", before, after, unanswered)
 	}
 	if got := asked(5); got.Unknown != "" || len(got.Rows) != 5 || l.x.loop().Loop.FittedTo != l.x.first().Real.Total() {
 		t.Errorf("after the next refit: %+v", got)

@@ -82,8 +82,8 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 	if first == 0 && p.first != nil {
 		done = p.first()
 	}
-	if p.pieces != nil && first > 0 && first > p.behind() {
-		done, complete = p.behind(), true
+	if p.pieces != nil && first > 0 && first > p.sliced() {
+		done, complete = p.sliced(), true
 		if over, err := x.between(ctx, p, first); over {
 			return err
 		}

@@ -47,7 +47,7 @@ type experiment struct {
 
 	resumed   *run.Header   // the checkpoint from which the run goes on; nil: the run starts from its beginning
 	elapsed   time.Duration // what the run took before this process
-	tell      func(string)  // is told what takes time, while it does; nil: nobody is told
+	say       func(string)  // receives what takes time, while it does; nil: nothing is reported
 	published time.Time     // when the last snapshot was made
 	reported  standing      // at the last line perf, or when the run was resumed
 	version   string
@@ -64,7 +64,7 @@ type common struct {
 	now     func() time.Time // the clock of all roles but the meter
 }
 
-// wire connects the roles of the run: each knows only what it is given here.
+// wire connects the roles of the run: each has only what it is given here.
 func (x *experiment) wire(log func(event.Event), folder record) {
 	c := common{config: x.config, place: &x.place, journal: &x.journal, gate: &x.gate, meter: &x.meter, now: func() time.Time { return x.now() }}
 	x.journal = journal{

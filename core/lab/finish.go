@@ -70,7 +70,7 @@ func (x *experiment) rest() knob.Position {
 	return knob.Position{Step: x.Step, Phase: knob.Evaluate}
 }
 
-// lastStep is what a checkpointer knows about the place from which a longer run goes on: in the
+// lastStep is what a checkpointer keeps about the place from which a longer run goes on: in the
 // last env step, before anything that only the end of a run does or omits.
 type lastStep struct {
 	marking  bool          // the run is to be saved there

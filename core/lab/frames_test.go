@@ -122,6 +122,6 @@ func TestFramesThatCannotBe(t *testing.T) {
 	unseen := tiny.Task()
 	unseen.Seen = false
 	if _, err := New(context.Background(), tiny.Pixels(), unseen, tiny.Device(t), nil); err == nil || !strings.Contains(err.Error(), "has no camera") {
-		t.Errorf("a task that nobody draws: %v", err)
+		t.Errorf("a task that is never drawn: %v", err)
 	}
 }

@@ -251,7 +251,7 @@ func TestAForkOutlivesTheFilesOfItsParent(t *testing.T) {
 			t.Fatal(said, err)
 		}
 	}
-	if err := os.Remove(from.Path + ".keep"); err != nil { // as if the parent could not be told
+	if err := os.Remove(from.Path + ".keep"); err != nil { // as if the parent could not be made to keep it
 		t.Fatal(err)
 	}
 	want, gone := goOn("twin"), 0
@@ -289,12 +289,12 @@ func TestADamagedLogOfFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		l, said, err := restoredPixels(t, c, dir)
-		told := strings.Join(said, "; ")
+		words := strings.Join(said, "; ")
 		if name == "empty" {
 			if err == nil {
 				l.Close()
 			}
-			told = errText(err)
+			words = errText(err)
 		} else if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		} else {
@@ -305,8 +305,8 @@ func TestADamagedLogOfFrames(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if !strings.Contains(told, filepath.Base(file)) || strings.Contains(told, "\n") {
-			t.Errorf("%s: %q names no file", name, told)
+		if !strings.Contains(words, filepath.Base(file)) || strings.Contains(words, "\n") {
+			t.Errorf("%s: %q names no file", name, words)
 		}
 	}
 }

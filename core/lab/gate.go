@@ -135,7 +135,7 @@ func (g *gate) waitForPerson(reason, failure string) {
 	g.faulty, g.failure = g.pause, failure
 }
 
-// left ends a run that waits for somebody to look at a fault, if nobody is there any more.
+// left ends a run that waits for someone to look at a fault, if no one is there any more.
 func (g *gate) left() {
 	if g.pause == nil || g.pause != g.faulty || !g.failsOnFault() {
 		return
@@ -149,7 +149,7 @@ func (g *gate) left() {
 const (
 	// diskEvery is how often a run tries again what the disk did not take.
 	diskEvery = 5 * time.Second
-	// diskPatience is how long a run that nobody watches keeps trying if the disk is not full
+	// diskPatience is how long a run that no one watches keeps trying if the disk is not full
 	// but broken, gone or read-only, before the run ends.
 	diskPatience = 10 * time.Minute
 )
@@ -172,7 +172,7 @@ func (d *diskWait) untilLook() time.Duration {
 	return time.Until(d.look)
 }
 
-// forDisk says whether training waits for the disk alone: nobody has asked for a pause.
+// forDisk says whether training waits for the disk alone: no one has asked for a pause.
 func (g *gate) forDisk() bool { return g.disk != nil && g.pause != nil && g.pause == g.disk.pause }
 
 // waitForDisk makes training wait until the disk takes what it refused. Nothing is computed
@@ -206,8 +206,8 @@ func (g *gate) waitForDisk(err error) {
 // isForGood says whether an error of the run folder will not go away.
 func isForGood(err error) bool { return errors.Is(err, run.ErrLost) || errors.Is(err, run.ErrGone) }
 
-// losePatience ends, after diskPatience, a run that nobody watches. A full disk is waited for
-// without limit, because somebody can make room; a broken one will not repair itself.
+// losePatience ends, after diskPatience, a run that no one watches. A full disk is waited for
+// without limit, because someone can make room; a broken one will not repair itself.
 func (g *gate) losePatience() {
 	d := g.disk
 	if run.IsFull(d.err) || !g.failsOnFault() || g.now().Sub(d.since) < diskPatience {

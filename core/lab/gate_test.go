@@ -39,7 +39,7 @@ func TestAFaultClosesTheGateOnce(t *testing.T) {
 	g.fault(faultLoss, "a loss", choices{})
 	g.fault(faultLoss, "another loss", choices{})
 	if g.pause == nil || g.pause.Reason != "a loss" || types(*log) != "pause" {
-		t.Errorf("%+v behind %s", g.pause, types(*log))
+		t.Errorf("%+v after %s", g.pause, types(*log))
 	}
 	g.open("ana")
 	if g.pause != nil || g.broken != nil {
@@ -104,20 +104,20 @@ func TestAPauseThatPasses(t *testing.T) {
 	}
 }
 
-// A fault's pause ends, and the run with it, when the last screen goes of a run that nobody watches then;
+// A fault's pause ends, and the run with it, when the last screen goes of a run that no one watches then;
 // a person's pause stays.
-func TestAFaultWaitsForNobody(t *testing.T) {
+func TestAFaultOfAnUnwatchedRun(t *testing.T) {
 	g, _ := alone(&memoryFolder{})
 	g.fault(faultLoss, "a loss", choices{paused: ": resume", ended: ": begin again"})
 	if g.pause == nil || g.pause.Reason != "a loss: resume" {
 		t.Errorf("the pause says %+v", g.pause)
 	}
 	if g.left(); g.pause == nil || g.broken != nil {
-		t.Errorf("somebody watches still: %+v, %v", g.pause, g.broken)
+		t.Errorf("someone watches still: %+v, %v", g.pause, g.broken)
 	}
 	g.onFault.Store(int32(FaultFail))
 	if g.left(); g.pause != nil || g.broken == nil || g.broken.Error() != "a loss: begin again" {
-		t.Errorf("nobody watches: %+v, %v", g.pause, g.broken)
+		t.Errorf("no one watches: %+v, %v", g.pause, g.broken)
 	}
 	g, _ = alone(&memoryFolder{})
 	g.onFault.Store(int32(FaultFail))
@@ -148,7 +148,7 @@ func TestLinesWaitForTheDiskInTheirOrder(t *testing.T) {
 	for _, want := range []string{`"first"`, `"pause"`, `"second"`, `"resume"`} {
 		at := strings.Index(text, want)
 		if at <= last {
-			t.Errorf("%s stands at %d, behind what stands at %d:\n%s", want, at, last, text)
+			t.Errorf("%s stands at %d, before what stands at %d:\n%s", want, at, last, text)
 		}
 		last = at
 	}

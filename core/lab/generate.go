@@ -52,7 +52,7 @@ func (f *refit) generate() phase {
 			found = make([]*event.Generated, len(f.members))
 			return f.describeGeneration(found)
 		},
-		behind: func() int {
+		sliced: func() int {
 			if !f.members[0].Synthesis.Whole() {
 				return math.MaxInt
 			}

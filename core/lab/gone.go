@@ -36,7 +36,7 @@ type deviceFailed interface {
 }
 
 // withoutDevice handles the error that ended the run. If the device failed, the last checkpoint
-// is kept; and if somebody may be watching, the run waits to be left: its results so far can be
+// is kept; and if someone may be watching, the run waits to be left: its results so far can be
 // looked at, and nothing else can be done. A run without a terminal ends when the last screen goes.
 func (ctl *control) withoutDevice(ctx context.Context, err error) error {
 	if d := deviceFailed(nil); !errors.As(err, &d) || !d.DeviceFailed() {
@@ -63,7 +63,7 @@ func (ctl *control) withoutDevice(ctx context.Context, err error) error {
 	return gone
 }
 
-// reason tells the user first what to do, because a line on a screen may be cut off.
+// reason says first what to do, because a line on a screen may be cut off.
 func (e *DeviceGone) reason() string {
 	if !e.Saved {
 		return fmt.Sprintf("the device is gone: leave and begin again, elsewhere with --device cpu: %v", e.Err)

@@ -106,7 +106,7 @@ func TestAFaultEndsARunThatIsLeft(t *testing.T) {
 }
 
 // A run without a watching user ends at once, with the same message.
-func TestALostDeviceEndsARunThatNobodyWatches(t *testing.T) {
+func TestALostDeviceEndsAnUnwatchedRun(t *testing.T) {
 	for _, call := range deviceCalls {
 		w := newWorld()
 		w.fail[call] = fmt.Errorf("run q: %w", lostDevice{})

@@ -100,7 +100,7 @@ func (r *resuming) appendLines(l *Lab, lines []run.Line) error {
 }
 
 // looked returns what holds for the run that goes on, although the journal has it after mark: the
-// analyses that somebody asked for and that are of the run at the checkpoint or before, the forks that
+// analyses that someone asked for and that are of the run at the checkpoint or before, the forks that
 // were made, and what they showed.
 func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err error) {
 	err = r.folder.Tail(mark, func(e run.Entry) {
@@ -122,7 +122,7 @@ func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err e
 	return lines, err
 }
 
-// inherit tells the writer what is on the disk already.
+// inherit gives the writer what is on the disk already.
 func (r *resuming) inherit(w *run.Writer, x *experiment) {
 	for _, d := range r.from.Data {
 		for i, l := range x.logs() {

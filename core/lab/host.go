@@ -38,24 +38,26 @@ func (h *host) back() {
 	h.said = h.said[:0]
 }
 
-func (h *host) Emit(kind string, who int, body any) { h.say(func() { h.x.emit(kind, who, body) }) }
+func (h *host) Emit(kind string, member int, body any) {
+	h.say(func() { h.x.emit(kind, member, body) })
+}
 
-func (h *host) Diverged(who int, doing string, err error) error {
+func (h *host) Diverged(member int, doing string, err error) error {
 	if where := (*plan.NotFinite)(nil); !errors.As(err, &where) {
 		return err
 	}
-	h.say(func() { h.x.diverged(who, doing, err) }) // the error that is dropped here is nil
+	h.say(func() { h.x.diverged(member, doing, err) }) // the error that is dropped here is nil
 	return nil
 }
 
 // Sampled writes down which changes a batch of the first member contains for the first time.
-func (h *host) Sampled(who int, mix replay.Mix, ago int) {
-	if x := h.x; who == 0 {
+func (h *host) Sampled(member int, mix replay.Mix, ago int) {
+	if x := h.x; member == 0 {
 		began := x.position
 		began.I -= ago
 		full := x.config.Mix(&x.Settings, math.MaxInt)
 		x.inForce(x.changes.Sampled(mix, full, began))
-		if syn := x.members[who].Synthetic; mix.Synthetic == 0 && x.config.Explores() && syn != nil { // the explorer's batch
+		if syn := x.members[member].Synthetic; mix.Synthetic == 0 && x.config.Explores() && syn != nil { // the explorer's batch
 			x.inForce(x.changes.Sampled(replay.Mix{Synthetic: mix.Size()}, full, began))
 		}
 	}
@@ -63,6 +65,6 @@ func (h *host) Sampled(who int, mix replay.Mix, ago int) {
 
 // Fault writes the line and makes training wait. What could not be done is tried again, or left
 // out, when training goes on.
-func (h *host) Fault(who int, doing string, err error) {
-	h.say(func() { h.x.faulted(who, doing, err) })
+func (h *host) Fault(member int, doing string, err error) {
+	h.say(func() { h.x.faulted(member, doing, err) })
 }

@@ -24,7 +24,7 @@ type journal struct {
 	members int    // how many the run has
 	now     func() time.Time
 	log     func(event.Event)
-	refused func(error) // is told why the disk does not take a line
+	refused func(error) // is called with why the disk does not take a line
 	written func()      // is called after each line that it took
 
 	folder  record // nil: memory only

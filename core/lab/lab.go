@@ -293,9 +293,9 @@ type Fault int
 
 // The choices of OnFault.
 const (
-	// FaultPause makes the run wait for somebody to look at it.
+	// FaultPause makes the run wait for someone to look at it.
 	FaultPause Fault = iota
-	// FaultFail ends the run: for runs that nobody watches.
+	// FaultFail ends the run: for runs that no one watches.
 	FaultFail
 )
 

@@ -74,7 +74,7 @@ func (l *latent) encode(w *agent.Work, done int) (n int, _ []agent.UpdateResult,
 			Obs: l.latent(m.Seen.Numbers), Act: m.Action, Reward: m.Observed, Next: l.latent(m.Next.Numbers), Done: m.End == experience.Terminated,
 		})
 	}
-	return n, nil, l.w.call("encode behind %d", done)
+	return n, nil, l.w.call("encode after %d", done)
 }
 
 // latent returns the latent of one observation, which changes with the policy.
@@ -102,7 +102,7 @@ func TestDRealHoldsWhatTheLearnerFillsItWith(t *testing.T) {
 	l, folder := play(t, w, latentConfig())
 	log := strings.Join(w.log, "\n")
 	for _, want := range []string{
-		"encode 20\nencode behind 0\nencode behind 7\nencode behind 14\n", "start fit 0 of 20 rows, 20 scores",
+		"encode 20\nencode after 0\nencode after 7\nencode after 14\n", "start fit 0 of 20 rows, 20 scores",
 		"encode 31\n", "start fit 1 of 31 rows, 31 scores", "encode 40\n", "start fit 2 of 40 rows, 40 scores",
 	} {
 		if !strings.Contains(log, want) {
@@ -151,7 +151,7 @@ func TestARunOnLatentsIsResumedAndForked(t *testing.T) {
 	w := learnsOnLatents(newWorld())
 	l := w.lab(t, c, folder)
 	l.Saving(Saving{Every: time.Nanosecond}) // so that the previous D_real is on the disk as well
-	for done, hook := range map[string]func(){"encode behind 14": send(t, &l, event.Checkpoint{By: "ana"}), "encode 40": func() { w.on("encode behind 21", send(t, &l, event.Stop{})) }} {
+	for done, hook := range map[string]func(){"encode after 14": send(t, &l, event.Checkpoint{By: "ana"}), "encode 40": func() { w.on("encode after 21", send(t, &l, event.Stop{})) }} {
 		w.on(done, hook)
 	}
 	if err := l.Run(context.Background()); err != nil {

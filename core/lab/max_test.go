@@ -13,7 +13,7 @@ import (
 )
 
 // Generated rows carry F of the generator's own networks, fitted before they were made; the rewards stay
-// the model's. The first fit is without F, which nothing knows yet, and all lines about losses that come
+// the model's. The first fit is without F, which is not known yet, and all lines about losses that come
 // after it are of both agents.
 func TestAnExplorerIsGivenF(t *testing.T) {
 	c := variant("max")

@@ -62,7 +62,7 @@ func TestModelsLearnOncePerEnvStep(t *testing.T) {
 
 // Pseudo-counts are made from all real transitions, the oldest first, before each scoring. Before
 // the first scoring there is no F to report.
-func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
+func TestCountsAreMadeAgainBeforeEachScoring(t *testing.T) {
 	w := newWorld()
 	c := w.config()
 	c.Method, c.Knobs.Relevance = "pgr-count", "count"

@@ -197,7 +197,7 @@ func TestRepeatedChangesCanBeDropped(t *testing.T) {
 	goesOnAs(t, "without the tail", dir, Resumption{DropTail: true}, []string{kept})
 	goesOnAs(t, "from there on", dir, Resumption{At: &knob.Position{Step: 15, Phase: knob.Evaluate}}, []string{kept})
 	later := knob.Scheduled{At: knob.After(45), Knob: "tau", Value: "0.125", By: "ana", Planned: true, Again: knob.After(16)}
-	if !later.Behind(knob.At(16, knob.Evaluate, 0)) || later.Behind(knob.At(17, knob.Evaluate, 0)) {
+	if !later.MadeAfter(knob.At(16, knob.Evaluate, 0)) || later.MadeAfter(knob.At(17, knob.Evaluate, 0)) {
 		t.Error("a plan belongs to the checkpoints after the env step in which it was made")
 	}
 }

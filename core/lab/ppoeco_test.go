@@ -65,7 +65,7 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 		want := f[last-m.Real.Len() : last]
 		for i, v := range want {
 			if n := m.Real.Note(i); n.F != v || !n.Met {
-				t.Fatalf("row %d of D_real has note %+v, told was F %v", i, n, v)
+				t.Fatalf("row %d of D_real has note %+v, want F %v", i, n, v)
 			}
 		}
 		scores, _ := m.Synthesis.Scores()
@@ -80,7 +80,7 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 			t.Errorf("notes %+v at %v", notes, at)
 		}
 		if f := newestF(l); f == nil || f.Asked == nil || f.Achieved != nil {
-			t.Errorf("histograms %+v: of generated rows nothing can be told", f)
+			t.Errorf("histograms %+v: F of generated rows is unknown", f)
 		}
 	}
 	if journals[0] != journals[1] {
@@ -141,7 +141,7 @@ func TestRelevanceOfEpisodesGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// A run that cannot compute F of episodes is told so in one line, for a configuration, a schedule
+// A run that cannot compute F of episodes is refused in one line, for a configuration, a schedule
 // and a command.
 func TestRelevanceOfEpisodesIsRefused(t *testing.T) {
 	c := ppoRelevantConfig()

@@ -86,7 +86,7 @@ func filmed(m experience.Met) replay.FrameRow {
 
 // F of D_real is computed from the frames, or the observations, that its rows were made from, by a
 // model that learns as they are seen. F of respawns is 0.
-func TestFOfWhatIsBehindDReal(t *testing.T) {
+func TestFOfWhatDRealIsMadeFrom(t *testing.T) {
 	for name, c := range map[string]config.Config{
 		"rnd of frames": ppoLatentOfFrames("rnd"), "curiosity of frames": ppoLatentOfFrames("curiosity"),
 		"rnd of observations": ppoLatentOfObservations("rnd"), "curiosity of observations": ppoLatentOfObservations("curiosity"),

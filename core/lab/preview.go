@@ -63,7 +63,7 @@ func (a *asides) showMoment() {
 	if m.Agent.Values != nil && m.Updates > 0 {
 		value = m.Agent.Values.Q
 	}
-	// What cannot be computed stays unknown: nobody asked for an error.
+	// What cannot be computed stays unknown: no one asked for an error.
 	a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, m.World.Acted(), nil)
 	_ = a.place.guarded(func() error {
 		a.moment = inspect.Moment(a.views.of(m), copies, m.World.Acted(), value)

@@ -172,8 +172,8 @@ func TestTheLastPreviewWins(t *testing.T) {
 	}
 }
 
-// Each of two screens gets its answer: the second one is told to ask again, and does not take the
-// first one's answer away.
+// Each of two screens gets its answer: the second one's says to ask again, and does not take the
+// first one's away.
 func TestPreviewsOfTwoScreens(t *testing.T) {
 	l, _ := previewed(t, newWorld(), newWorld().config(), map[int][]event.Command{
 		30: {event.Preview{ID: "one-1", Knob: "guidance", Value: "3"}, event.Preview{ID: "two-1", Knob: "guidance", Value: "4"},

@@ -12,7 +12,7 @@ import (
 )
 
 // publishEvery is the least time between two snapshots that nothing asked for: more would cost
-// training time, and nobody looks more often.
+// training time, and no one looks more often.
 const publishEvery = 50 * time.Millisecond
 
 // publish makes a snapshot if the last one is old; a zero now makes one anyway.
@@ -214,7 +214,7 @@ func (x *experiment) standing() standing {
 
 // perf returns how fast the run was since the last line perf, or since the run was resumed, and what
 // it takes. It comes after an evaluation, and often after a refit as well, so that the rates of the
-// last seconds, which screens show, would tell nothing.
+// last seconds, which screens show, would show nothing.
 func (x *experiment) perf() event.Perf {
 	now := x.standing()
 	p := x.meter.Perf(&x.Settings)

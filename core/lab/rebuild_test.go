@@ -200,16 +200,16 @@ func TestALeanCheckpointIsSmall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var told []string
-		l, said, err := restore(c, newWorld().task(), folder, p, dev.Name(), clock(), Resumption{Say: func(text string) { told = append(told, text) }})
+		var reports []string
+		l, said, err := restore(c, newWorld().task(), folder, p, dev.Name(), clock(), Resumption{Say: func(text string) { reports = append(reports, text) }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := l.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if len(told) != 1 || told[0] != "makes 5,000 synthetic transitions again: they were saved as their recipe" {
-			t.Errorf("told %q", told)
+		if len(reports) != 1 || reports[0] != "makes 5,000 synthetic transitions again: they were saved as their recipe" {
+			t.Errorf("it says %q", reports)
 		}
 		return journalOf(t, dir), said
 	}

@@ -183,7 +183,7 @@ func (r *recurrent) returns(_ *agent.Work, done int) (n int, made []agent.Update
 			row.Return += 0.9 * r.Rollout[next].Return
 		}
 	}
-	return n, nil, r.w.call("rollout behind %d", done)
+	return n, nil, r.w.call("rollout after %d", done)
 }
 
 // learn makes three updates, each on one row. After the last one the rollout starts again.
@@ -202,7 +202,7 @@ func (r *recurrent) learn(w *agent.Work, done int) (n int, made []agent.UpdateRe
 	if done+n == total {
 		r.Rollout, r.From = r.Rollout[:0], r.log.Steps()
 	}
-	return n, made, r.w.call("learn behind %d", done)
+	return n, made, r.w.call("learn after %d", done)
 }
 
 func (r *recurrent) Activations(seen agent.Looks) ([]agent.Layer, error) {
@@ -274,7 +274,7 @@ func TestTheJournalOfARecurrentLearner(t *testing.T) {
 			t.Errorf("no line with %s in\n%s", want, journal)
 		}
 	}
-	if log := strings.Join(w.log, "\n"); !strings.Contains(log, "rollout behind 8\nlearn behind 0\n") {
+	if log := strings.Join(w.log, "\n"); !strings.Contains(log, "rollout after 8\nlearn after 0\n") {
 		t.Error("learn does not follow rollout")
 	}
 	for _, losses := range func() []event.Losses { all, _ := bodies[event.Losses](l); return all }() {
@@ -328,7 +328,7 @@ func pauseRecurrent(t *testing.T, copies int) {
 		w := learnsRecurrently(newWorld())
 		var l *Lab
 		paused := false
-		w.on("learn behind 3", func() {
+		w.on("learn after 3", func() {
 			if !paused {
 				paused = true
 				send(t, &l, event.Pause{By: "ana"})()
@@ -370,7 +370,7 @@ func forkRecurrent(t *testing.T, copies int) {
 	folder := created(t, parent)
 	w := learnsRecurrently(newWorld())
 	l, rounds := w.lab(t, c, folder), 0
-	w.on("learn behind 9", func() {
+	w.on("learn after 9", func() {
 		if rounds++; rounds == 3 {
 			send(t, &l, event.Stop{})()
 		}

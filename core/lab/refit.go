@@ -27,8 +27,8 @@ type refit struct {
 	members  []*replica.Replica
 	each     eachMember // side by side for some members
 
-	lean     func() bool                                  // checkpoints hold only the recipe of D_syn
-	diverged func(who int, doing string, err error) error // handles the error of a number that is not finite
+	lean     func() bool                                     // checkpoints hold only the recipe of D_syn
+	diverged func(member int, doing string, err error) error // handles the error of a number that is not finite
 
 	slice  int  // generator steps of a slice
 	scored bool // the fit of the present env step has scores
@@ -97,7 +97,7 @@ func (f *refit) startScoring(rows int) {
 	f.place.total = owed + rows
 }
 
-// begins tells the changes of a stage that fits or asks by the F of that name: changes of F go on
+// begins notifies the changes of a stage that fits or asks by the F of that name: changes of F go on
 // waiting if the fit is without conditions all the same.
 func (f *refit) begins(name string) func(redo.Stage) {
 	if name != relevance.None && !f.scored {

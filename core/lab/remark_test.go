@@ -11,7 +11,7 @@ import (
 )
 
 // What a learner says of its device is a line of the journal, once, and no part of what makes a run
-// the same as another: it depends on who else uses the device.
+// the same as another: it depends on what else uses the device.
 func TestRemarksOnTheDevice(t *testing.T) {
 	var canonical [2]string
 	for i := range canonical {

@@ -112,7 +112,7 @@ func (t *tail) holds(s knob.Scheduled) bool {
 	return slices.ContainsFunc(t.schedule, func(p knob.Scheduled) bool { return isPlan(s, p) })
 }
 
-// cancel marks the change that was cancelled as s, which stays in the schedule for those who go on from
+// cancel marks the change that was cancelled as s, which stays in the schedule for runs that go on from
 // a place before that.
 func (t *tail) cancel(s knob.Scheduled) {
 	waits := func(p knob.Scheduled) bool { return isIt(s, p) && !p.IsCancelled() }
@@ -145,7 +145,7 @@ func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 	case event.KnobChanged:
 		s, sum = b.Scheduled(), b.Obs.Sum
 		whole = sum == s.Sum()
-		s.By, s.Undoes = cmp.Or(b.Obs.By, somebody), b.Obs.Undoes
+		s.By, s.Undoes = cmp.Or(b.Obs.By, someone), b.Obs.Undoes
 		if p := b.Obs.Plan; p != nil && s.By != bySchedule {
 			whole = whole && !s.At.Before(*p)
 			s.At, s.Planned, s.Again = *p, true, knob.After(line.Step)
@@ -153,7 +153,7 @@ func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 		return s, whole, true
 	case event.Planned:
 		s, sum = b.Scheduled(), b.Sum
-		s.By, s.Planned, s.Again = cmp.Or(b.By, somebody), true, knob.After(cmp.Or(b.Made, line.Step))
+		s.By, s.Planned, s.Again = cmp.Or(b.By, someone), true, knob.After(cmp.Or(b.Made, line.Step))
 	case event.Cancelled:
 		s, sum = b.Scheduled(), b.Sum
 		s.Again = knob.After(cmp.Or(b.Made, line.Step))

@@ -29,7 +29,7 @@ type Resumption struct {
 	// Config is the content of config.toml from now on, if the run is made longer (see
 	// Config.Longer); nil: it stays as it is.
 	Config []byte
-	// Say is told what Restore is doing when that takes time; nil: nobody is told.
+	// Say receives what Restore is doing when that takes time; nil: nothing is reported.
 	Say func(text string)
 }
 
@@ -61,7 +61,7 @@ func restore(c config.Config, task task.Task, folder *run.Folder, p parts, devic
 	begin := func(p parts) (*Lab, error) {
 		l, err := newLab(c, task, nil, p, device, now)
 		if err == nil {
-			l.x.tell = how.Say
+			l.x.say = how.Say
 		}
 		return l, err
 	}
@@ -181,7 +181,7 @@ func (r *resuming) neverSaved() error {
 			}
 		case event.Checkpointed:
 			if b.Obs.Error == "" && lost == nil {
-				lost = errors.New("its journal tells of checkpoints, and there is none: its config.toml, as --preset, begins it again in another folder")
+				lost = errors.New("its journal lists checkpoints, and there is none: its config.toml, as --preset, begins it again in another folder")
 			}
 		}
 	}, func(int) {})

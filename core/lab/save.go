@@ -54,7 +54,7 @@ func (x *experiment) saveSections(put func(name string, part func(w io.Writer) e
 // into returns the run, which has not begun, as the target of a checkpoint that is loaded. After
 // an error of the load the run must not be used.
 func (x *experiment) into() checkpoint.Into {
-	return checkpoint.Into{Config: x.config, Task: x.task, Members: x.members, Loop: x.restore, Tell: x.tell}
+	return checkpoint.Into{Config: x.config, Task: x.task, Members: x.members, Loop: x.restore, Say: x.say}
 }
 
 // restore sets the run's counters to those of a checkpoint.

@@ -107,7 +107,7 @@ func TestStopSavesAndEnds(t *testing.T) {
 		t.Errorf("state %s", l.Snapshot().State)
 	}
 	if refused, _ := bodies[event.Refused](l); len(refused) != 2 || refused[0].Ref != "late" || refused[1].Ref != "later" || refused[0].Reason != event.ErrEnded.Error() {
-		t.Errorf("commands behind the end: %+v", refused)
+		t.Errorf("commands after the end: %+v", refused)
 	}
 	if err := l.Send(event.Pause{}); !errors.Is(err, event.ErrEnded) {
 		t.Errorf("send after the end: %v", err)
@@ -194,6 +194,6 @@ func TestReadersDoNotDisturb(t *testing.T) {
 	}
 	twin := newWorld()
 	if _, alone := play(t, twin, twin.config()); folder.canonical(t) != alone.canonical(t) {
-		t.Error("the journal depends on who reads")
+		t.Error("the journal depends on its readers")
 	}
 }

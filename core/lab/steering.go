@@ -36,11 +36,11 @@ type asked struct {
 	plan   *knob.Position
 }
 
-// bySchedule names the author of changes that the configuration plans, and somebody the person whose
+// bySchedule names the author of changes that the configuration plans, and someone the person whose
 // command gives no name.
 const (
 	bySchedule = "schedule"
-	somebody   = "person"
+	someone    = "person"
 )
 
 // read reads the schedule of a configuration; a knob that the method does not use is refused
@@ -134,7 +134,7 @@ func (s *steering) plan(c event.SetKnob) {
 	if at := s.place.position; err == nil && !at.Before(place) {
 		err = fmt.Errorf("%s: position %s has passed: the run is at %s", c.Knob, c.At, at)
 	}
-	next := knob.Scheduled{At: place, Knob: c.Knob, Value: c.Value, Now: c.Now, By: cmp.Or(c.By, somebody), Planned: true, Ref: c.ID}
+	next := knob.Scheduled{At: place, Knob: c.Knob, Value: c.Value, Now: c.Now, By: cmp.Or(c.By, someone), Planned: true, Ref: c.ID}
 	last := lastIndex(s.schedule, func(p knob.Scheduled) bool { return p.At == next.At && p.Knob == next.Knob && !p.IsCancelled() })
 	if err == nil && last >= 0 && alike(next, s.schedule[last]) {
 		err = fmt.Errorf("%s: %s is planned already", c.Knob, next)

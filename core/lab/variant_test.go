@@ -241,7 +241,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		},
 		"samples: 2,000 do not fit: D_syn has room": func(c *config.Config) { c.Knobs.Samples = 2000 },
 		`generator.init is "previous", but a vae`:   func(c *config.Config) { c.Generator.Kind, c.Generator.Init = "vae", "previous" },
-		"has no generator that is told what":        func(c *config.Config) { onReal(c); c.Knobs.Relevance = "td" },
+		"has no conditional generator":              func(c *config.Config) { onReal(c); c.Knobs.Relevance = "td" },
 	} {
 		c := newWorld().config()
 		change(&c)

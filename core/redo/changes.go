@@ -1,6 +1,6 @@
 // Package redo tracks what must be redone after a change of a knob: which work of a refit the
 // change asks for, and what it still waits for until a training batch contains data made with it.
-// The package knows nothing about a run except what it is told.
+// The package has of a run only what it is given.
 package redo
 
 import (

@@ -136,7 +136,7 @@ func TestAChangeDuringTheLastRefit(t *testing.T) {
 			}
 		}
 		if !slices.Equal(idle, test.idle) {
-			t.Errorf("behind %v: no effect of %q, want %q", test.begun, idle, test.idle)
+			t.Errorf("after %v: no effect of %q, want %q", test.begun, idle, test.idle)
 		}
 	}
 	var c redo.Changes

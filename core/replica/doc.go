@@ -9,7 +9,7 @@
 // (StartFit, FitSteps, StartGenerate, GenerateSlice), whole episodes of evaluation
 // (StartEvaluation, Evaluate). What its models and its learner do between an env step and a refit
 // is a list of Phases. The loop that drives a replica decides when these are called and
-// what comes between: a replica knows no commands and no folder. It reports what happens to it to a Host.
+// what comes between: a replica has no commands and no folder. It reports what happens to it to a Host.
 //
 // The whole state of a replica can be saved between two calls (Saved, Sections) and restored
 // (Restore, and Load of each section).

@@ -69,7 +69,7 @@ func (t *evaluation) over() bool { return !slices.Contains(t.ended, false) }
 // Start begins whole episodes with the policy's mean action, or as the configuration
 // has it, in separate environments. number counts the evaluations of a run: evaluations of two
 // runs with the same number start in the same states. ErrEnvironment means that the environments
-// have failed, which the host was told, and that there is no evaluation.
+// have failed, which was reported to the host, and that there is no evaluation.
 func (o *Trial) Start(now Now, number uint64) error {
 	if err := o.open(number, now.Settings.TV); err != nil {
 		return err

@@ -137,7 +137,7 @@ func (s *LossSums) addModel(name string, loss float64) {
 	s.LatestModel, s.LatestFunction = loss, name
 }
 
-// addFamiliarity adds what F told about an env step.
+// addFamiliarity adds what F reported about an env step.
 func (s *LossSums) addFamiliarity(f relevance.Familiarity) {
 	if math.IsNaN(f.P90) {
 		return
@@ -147,19 +147,19 @@ func (s *LossSums) addFamiliarity(f relevance.Familiarity) {
 	s.Accuracy = &f.Accuracy
 }
 
-// takeEpisodes returns the means of what F told about env steps since the last call; nil if it
-// told nothing.
+// takeEpisodes returns the means of what F reported about env steps since the last call; nil if it
+// reported nothing.
 func (s *LossSums) takeEpisodes() *event.Episodes {
 	if s.P90.N == 0 {
 		return nil
 	}
-	told := &event.Episodes{Entries: s.Entries.value(), P90: s.P90.value()}
+	means := &event.Episodes{Entries: s.Entries.value(), P90: s.P90.value()}
 	if s.Accuracy != nil && !math.IsNaN(*s.Accuracy) {
 		accuracy := run.Float(*s.Accuracy)
-		told.Accuracy = &accuracy
+		means.Accuracy = &accuracy
 	}
 	s.Entries, s.P90 = mean{}, mean{}
-	return told
+	return means
 }
 
 // take returns the means and starts again; some says whether there were any.

@@ -28,7 +28,7 @@ func TestMeasurementsWithoutUpdates(t *testing.T) {
 }
 
 // What no update computed is missing, never zero.
-func TestLossesThatNobodyComputes(t *testing.T) {
+func TestLossesThatNoUpdateComputes(t *testing.T) {
 	var s LossSums
 	losses := agent.NoLosses()
 	losses.Critic = 2

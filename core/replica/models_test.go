@@ -37,13 +37,13 @@ func (p *parted) TrainPart(done int) (loss float64, err error) {
 }
 
 // tolerant is a host that goes on after every error.
-type tolerant struct{ heard }
+type tolerant struct{ recorder }
 
 func (*tolerant) Diverged(int, string, error) error { return nil }
 
 // An update of a warm-up that ends early, with an error that the run goes on from, takes its other
 // parts with it: those that follow are of the next update, and none is left half made.
-func TestAWarmUpGoesOnBehindAnUpdateThatFails(t *testing.T) {
+func TestAWarmUpGoesOnAfterAnUpdateThatFails(t *testing.T) {
 	for fails, want := range map[int][]int{
 		-1: {0, 1, 2, 0, 1, 2, 0, 1, 2}, 0: {0, 0, 1, 2, 0, 1, 2}, 1: {0, 1, 0, 1, 2, 0, 1, 2}, 4: {0, 1, 2, 0, 1, 0, 1, 2}, 5: {0, 1, 2, 0, 1, 2, 0, 1, 2},
 	} {

@@ -50,7 +50,7 @@ func (o *Synthesis) Bound() string { return o.scorer.Name() }
 // with a reward that a learner keeps from before the first round are fewer.
 const mostUnjudged = 0.1
 
-// CanScore returns an error if the function of that name, which is built, cannot tell F of D_real:
+// CanScore returns an error if the function of that name, which is built, cannot give F of D_real:
 // one that learns in rounds cannot before the first, nor until most rows were met after it, and one of
 // the generator's models cannot before the first fit.
 func (o *Synthesis) CanScore(name string) error {

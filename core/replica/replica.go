@@ -16,19 +16,19 @@ import (
 	"pgrlab/core/task"
 )
 
-// Host takes what happens to the replicas of a cohort; who is the index of a replica.
+// Host takes what happens to the replicas of a cohort; member is the index of a replica.
 type Host interface {
 	// Emit takes something that is worth a line of the journal; kind is a type of package event,
 	// body one of its bodies.
-	Emit(kind string, who int, body any)
+	Emit(kind string, member int, body any)
 	// Sampled takes the mix of a batch that is about to be trained on. The update on it began that
 	// many units before the slice under way.
-	Sampled(who int, mix replay.Mix, ago int)
+	Sampled(member int, mix replay.Mix, ago int)
 	// Diverged handles an error that may come from a number that is not finite. If it does,
 	// Diverged returns nil and the replica goes on; other errors are returned.
-	Diverged(who int, doing string, err error) error
+	Diverged(member int, doing string, err error) error
 	// Fault takes the reason why an environment cannot continue; a new one takes its place.
-	Fault(who int, doing string, err error)
+	Fault(member int, doing string, err error)
 }
 
 // Cohort is what all replicas of a run are made from.

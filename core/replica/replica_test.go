@@ -19,25 +19,25 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// heard is a host that records its calls.
-type heard struct {
+// recorder is a host that records its calls.
+type recorder struct {
 	lines   []string
 	sampled int
 }
 
-func (h *heard) Emit(kind string, who int, body any) {
+func (h *recorder) Emit(kind string, member int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		panic(err)
 	}
-	h.lines = append(h.lines, fmt.Sprintf("%d %s %s", who, kind, text))
+	h.lines = append(h.lines, fmt.Sprintf("%d %s %s", member, kind, text))
 }
-func (h *heard) Sampled(int, replay.Mix, int) { h.sampled++ }
-func (h *heard) Diverged(who int, doing string, err error) error {
-	return fmt.Errorf("replica %d: %s: %w", who, doing, err)
+func (h *recorder) Sampled(int, replay.Mix, int) { h.sampled++ }
+func (h *recorder) Diverged(member int, doing string, err error) error {
+	return fmt.Errorf("replica %d: %s: %w", member, doing, err)
 }
-func (h *heard) Fault(who int, doing string, err error) {
-	h.lines = append(h.lines, fmt.Sprintf("%d fault: %s: %v", who, doing, err))
+func (h *recorder) Fault(member int, doing string, err error) {
+	h.lines = append(h.lines, fmt.Sprintf("%d fault: %s: %v", member, doing, err))
 }
 
 var tinyShape = replay.Shape{Obs: tiny.Obs, Act: tiny.Act}
@@ -54,7 +54,7 @@ func newReplicaOn(t *testing.T, c config.Config, on task.Task) (*Replica, Now) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(Cohort{Config: &c, Task: on, Parts: p, Host: &heard{}}, 0)
+	m, err := New(Cohort{Config: &c, Task: on, Parts: p, Host: &recorder{}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 	}
 	var tales []string
 	for _, m := range []*Replica{a, b} {
-		h := &heard{}
+		h := &recorder{}
 		m.Host = h
 		for over := false; !over; {
 			var err error
@@ -213,15 +213,15 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 		tales = append(tales, tale)
 	}
 	if tales[0] != tales[1] || !strings.Contains(tales[0], `0 episode {"return":`) || strings.Count(tales[0], "0 evaluated") != 2 {
-		t.Errorf("without a break it tells\n%s\nwith one\n%s", tales[0], tales[1])
+		t.Errorf("without a break it reports\n%s\nwith one\n%s", tales[0], tales[1])
 	}
 }
 
-// If an environment fails, the host hears of it once, a new environment takes its place, and the
+// If an environment fails, the host is notified once, a new environment takes its place, and the
 // same env step gives its transition when it is made again.
 func TestAnEnvironmentThatFailsIsReplaced(t *testing.T) {
 	m, now := newReplicaOn(t, tiny.Config(), shakyTask(4))
-	h := m.Host.(*heard)
+	h := m.Host.(*recorder)
 	train(t, m, now.Settings, 1, 3)
 	now.Step = 4
 	if err := m.EnvStep(now); !errors.Is(err, source.ErrEnvironment) || m.Stepped != 3 || m.World.Failed() != nil {
@@ -233,7 +233,7 @@ func TestAnEnvironmentThatFailsIsReplaced(t *testing.T) {
 	if err := m.EnvStep(now); err != nil || m.Real.Len() != 4 {
 		t.Errorf("the step is made twice: %v, %d transitions", err, m.Real.Len())
 	}
-	if told := strings.Join(h.lines, "; "); !strings.HasPrefix(told, "0 fault: simulate: the simulator is gone; 0 episode") || len(h.lines) != 2 {
-		t.Errorf("the host heard %s", told)
+	if said := strings.Join(h.lines, "; "); !strings.HasPrefix(said, "0 fault: simulate: the simulator is gone; 0 episode") || len(h.lines) != 2 {
+		t.Errorf("the host got %s", said)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Rounds drives the relevance function that learns in rounds from the env steps that it is told
-// of, if the run has one.
+// Rounds drives the relevance function that learns in rounds from the env steps that it is given,
+// if the run has one.
 type Rounds struct {
 	of  *Replica
 	met relevance.Met // the env step
@@ -21,7 +21,7 @@ type Rounds struct {
 	judged []float32
 }
 
-// episodicNames are the relevance functions that are told of every env step.
+// episodicNames are the relevance functions that are given every env step.
 var episodicNames = relevance.NamesOf(relevance.LearnsInRounds)
 
 // function returns the one that is built, or nil.
@@ -34,7 +34,7 @@ func (o *Rounds) function() relevance.Episodic {
 	return nil
 }
 
-// meet tells the function of the env step.
+// meet gives the function the env step.
 func (o *Rounds) meet(now Now) error {
 	f, r := o.function(), o.of
 	o.judged = resized(o.judged, r.World.Copies)
@@ -74,7 +74,7 @@ func (o *Rounds) note(i int) replay.Note {
 	return replay.Note{Met: true, Respawned: o.of.World.Respawned[i], F: o.judged[i]}
 }
 
-// score writes F of a batch to dst. If f is told of env steps, that is F of the env step as it
+// score writes F of a batch to dst. If f is given env steps, that is F of the env step as it
 // was met.
 func (o *Rounds) score(dst []float32, f *relevance.Model, b *replay.Batch) error {
 	if f.Rounds != nil {

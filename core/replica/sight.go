@@ -16,7 +16,7 @@ type sight struct {
 	probes      agent.Frames // for the dormant ratio
 	stacks      [][][]byte   // of each copy, for the next actions
 	// Each copy's newest frame before and after the env step: see pass.
-	before, behind [][]byte
+	before, after [][]byte
 }
 
 // newSight makes the memory of a replica's frames.
@@ -30,14 +30,14 @@ func (r *Replica) newSight() (*sight, error) {
 
 // pass returns each copy's newest frame before the env step, which the policy acted on, and the
 // one after it.
-func (s *sight) pass(from *source.Copies) (before, behind [][]byte) {
+func (s *sight) pass(from *source.Copies) (before, after [][]byte) {
 	if s.before == nil {
-		s.before, s.behind = make([][]byte, len(s.stacks)), make([][]byte, len(s.stacks))
+		s.before, s.after = make([][]byte, len(s.stacks)), make([][]byte, len(s.stacks))
 	}
 	for i, stack := range s.stacks {
-		s.before[i], s.behind[i] = stack[len(stack)-1], from.Frame(i)
+		s.before[i], s.after[i] = stack[len(stack)-1], from.Frame(i)
 	}
-	return s.before, s.behind
+	return s.before, s.after
 }
 
 // seen returns the stacks for which the next actions are chosen; nil if the learner sees no

@@ -70,7 +70,7 @@ func TestACopyThatIsSeenFails(t *testing.T) {
 		t.Fatalf("of the env step %+v is kept", m.World.Half)
 	}
 	if n := m.Observed.log.Len(); n != before+1 { // the copy with the lost episode begins another one
-		t.Fatalf("%d frames behind half a step, want %d", n, before+1)
+		t.Fatalf("%d frames after half a step, want %d", n, before+1)
 	}
 	half, sections := m.Saved(false), map[string]*bytes.Buffer{}
 	for _, s := range m.Sections() {
@@ -94,7 +94,7 @@ func TestACopyThatIsSeenFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := r.Observed.log.Len(); n != before+1+3 {
-			t.Errorf("%d frames behind the whole step, want %d", n, before+1+3)
+			t.Errorf("%d frames after the whole step, want %d", n, before+1+3)
 		}
 		shown := make([]byte, m.World.FrameSize())
 		for i, stack := range r.seen() {

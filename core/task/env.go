@@ -25,7 +25,7 @@ type Env interface {
 // Posed is an Env that can say how its body lies, for a picture of it.
 type Posed interface {
 	// Pose appends the present pose to dst. What the numbers mean is between the
-	// environment and whoever draws it. It changes nothing.
+	// environment and what draws it. It changes nothing.
 	Pose(dst []float64) []float64
 }
 

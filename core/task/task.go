@@ -23,7 +23,7 @@ type Task struct {
 	Ends func(obs, act, next []float32) bool
 	// Names are short names of the numbers of an observation, in order; nil: unknown.
 	Names  []string
-	Hidden string // what an observation does not tell of the state; "": nothing
+	Hidden string // what an observation does not show of the state; "": nothing
 	// Turning are the coordinates of an observation that are angles without limits, in
 	// radians.
 	Turning []int

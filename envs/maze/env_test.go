@@ -77,7 +77,7 @@ func TestSameSeedSameEpisodes(t *testing.T) {
 			saved.WriteString("more")
 			loaded := made(t, "maze-sparse", tv)
 			if err := loaded.Load(&saved); err != nil || saved.String() != "more" {
-				t.Fatalf("load: %v, with %q behind", err, saved.String())
+				t.Fatalf("load: %v, with %q after it", err, saved.String())
 			}
 			then := first
 			a, b := tape(t, e, &first, 390, oracle), tape(t, loaded, &then, 390, oracle)
@@ -157,7 +157,7 @@ func TestVecEnv(t *testing.T) {
 			part := obs[i*ObsSize : (i+1)*ObsSize]
 			if i == 1 && step >= 7 {
 				if !ended[i] || rewards[i] != 0 {
-					t.Fatalf("step %d: copy %d goes on behind its end", step, i)
+					t.Fatalf("step %d: copy %d goes on after its end", step, i)
 				}
 				continue
 			}
@@ -296,7 +296,7 @@ func TestCellBonus(t *testing.T) {
 	v.episodes[0].reset(0)
 	for range 200 {
 		if reward := v.episodes[0].act(oracle(v.episodes[0])); reward != 0 && reward != goalReward {
-			t.Fatalf("who judges earns %v", reward)
+			t.Fatalf("a judge earns %v", reward)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func TestTheLineOfATrail(t *testing.T) {
 		t.Errorf("%v first, %v last", first, last)
 	}
 	if got := img.RGBAAt(1, 8); got != goalAbove {
-		t.Errorf("behind a goal %v", got)
+		t.Errorf("after a goal %v", got)
 	}
 	for y := 3; y < 8; y++ {
 		for x := range Side {

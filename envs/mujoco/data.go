@@ -83,7 +83,7 @@ func (d *Data) findWarnings() error {
 	}
 	first, end := in.u32(uint32(vector)), in.u32(uint32(vector)+4)
 	if n := (end - first) / wrapperSize; n != uint32(len(warningNames)) {
-		return fmt.Errorf("the engine knows %d kinds of warnings, want %d", n, len(warningNames))
+		return fmt.Errorf("the engine has %d kinds of warnings, want %d", n, len(warningNames))
 	}
 	show(d.views, in, &d.warnings, in.u32(first), 2*uint32(len(warningNames)))
 	return nil

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A command is allowed with its folder, its arguments and its script as they were; another process of the same person
-// knows of it.
+// A command is allowed with its folder, its arguments and its script as they were; it is so in another
+// process of the same person.
 func TestAllowed(t *testing.T) {
 	home, dir := filepath.Join(t.TempDir(), "pgrlab"), t.TempDir()
 	script := filepath.Join(dir, "my_env.py")

@@ -128,7 +128,7 @@ func limited(r io.Reader, limit int) ([]byte, error) {
 	return content, nil
 }
 
-// plainly leaves out the operation and the path, which the caller knows.
+// plainly leaves out the operation and the path, which the caller has.
 func plainly(err error) error {
 	if of := (*fs.PathError)(nil); errors.As(err, &of) {
 		return of.Err

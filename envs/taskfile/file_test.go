@@ -84,7 +84,7 @@ func TestLoad(t *testing.T) {
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		terminate string
-		next      []float32 // nil: the observation does not tell
+		next      []float32 // nil: the observation does not show it
 		want      bool
 	}{
 		{"abs(qpos[0]) > 1.75", []float32{1.8, 0, 0, 0, 0}, true},

@@ -53,7 +53,7 @@ var ofObjects = []struct {
 	{"subtree_vel", mujoco.Body, subtreeVel, 3},
 }
 
-// subtreeVel is computed only for those who ask.
+// subtreeVel is computed only if a formula names it.
 const subtreeVel = "subtree_linvel"
 
 // previous marks a quantity as it was when the control step began.

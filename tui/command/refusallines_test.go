@@ -229,7 +229,7 @@ var refusals = []struct {
 	{"train --set relevance==" + strings.Repeat("-", 150) + "td", 2, "nested deeper than 100: name parts of it by let"},
 	{"train --set relevance==" + strings.Repeat("td+", 900) + "td", 2, "more than 1000 parts"},
 	{"train --set relevance==" + strings.Repeat("td+", 2000) + "td", 2, "6002 bytes, want at most 4096"},
-	{"train --at 10:relevance==rank(obs)!", 2, "rank wants one number"},
+	{"train --at 10:relevance==rank(obs)!", 2, "rank needs one number"},
 	{"train --set Ω=3", 2, "pgrlab list knobs"},
 	{"train --method sac --set ω=3", 2, "not used by sac"},
 	{"train --method sac --set generator.width=512", 2, "--set generator.width=512: generator.width: not used: generator.kind is none"},
