@@ -52,7 +52,7 @@
 // knob has the table of what can be changed while a run goes on, and the positions at which it
 // changes. event has what a run reports and what can be asked of it. redo tracks what a change
 // of a knob requires and what it waits for; cost answers what a run takes, before it and while it goes on. whatif
-// trains a saved agent with other rows; it knows a run only through what offline hands it.
+// trains a saved agent with other rows; it has of a run only what offline hands it.
 // policy writes and reads the file of a policy, and acts with it.
 //
 // replica is one agent with its world and its data: it composes agent (the contract of what acts
@@ -76,7 +76,7 @@
 // about files of other formats, printable makes text from elsewhere safe to show. fan decides whether
 // forks with a change differ from forks without it, ground whether a return is typical of where training
 // stands. report makes tables and figures from run folders;
-// it knows run, fan, and the random numbers of its bootstrap.
+// it uses run, fan, and the random numbers of its bootstrap.
 //
 // The packages below testing serve tests only: a CUDA driver that interprets kernels (emulator,
 // ptx), a device with memory of its own (mirrortest), CPUs (cputest), the cases of every operation

@@ -17,7 +17,7 @@ const (
 )
 
 // beyond has the packages and types that are larger, each with a size that it may not exceed.
-// Whoever makes one smaller writes down the new size, or removes the entry.
+// After making one smaller, write down the new size or remove the entry.
 var beyond = map[string]int{}
 
 // builders are types with a method for each thing that they build: an operation of a graph, a

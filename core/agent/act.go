@@ -19,7 +19,7 @@ const (
 func (m Mode) String() string { return [...]string{"explore", "mean", "sample"}[m] }
 
 // Acting is one call of a policy for copies of the environment that step together. Its
-// memory belongs to the caller, who may reuse it for the next step.
+// memory belongs to the caller, which may reuse it for the next step.
 type Acting struct {
 	Copies int
 	Obs    []float32 // [Copies,O]

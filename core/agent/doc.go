@@ -66,6 +66,6 @@
 // holds rows of that shape, and the learner fills it itself in its phases, as DrQ-v2 and
 // PPO do in "encode" when a refit is due. The rest of prioritized generative replay (the
 // prompts, G and D_syn) sees only these rows; F may also look at the frames or numbers
-// behind a row (Encoder.Recall). Measures that concern the environment's observations, the
+// that a row was made from (Encoder.Recall). Measures that concern the environment's observations, the
 // critics' bias and the error of generated dynamics, are left out then.
 package agent

@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Tiled is a device that divides products into tiles and can be told which of several tile sizes to
-// use.
+// Tiled is a device that divides products into tiles and can be set to use one of several tile
+// sizes.
 type Tiled interface {
 	device.Device
 	Precision() kernel.Precision

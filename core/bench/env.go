@@ -9,7 +9,7 @@ import (
 )
 
 // Environment is the workload "env": one step of a task with random actions, including starts of
-// episodes. The core knows no tasks, so the caller passes one.
+// episodes. The core has no tasks, so the caller passes one.
 func Environment(task task.Task) Workload {
 	return Workload{Name: "env", Doc: "one env step of " + task.Name + " with random actions", Make: func(device.Device) (func(uint64) error, float64, error) {
 		env, err := task.New(1)

@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/testing/mirrortest"
 )
 
-// The peak is measured on the threads that compute, for every family, and stops when it is told to.
+// The peak is measured on the threads that compute, for every family, and stops when asked to.
 // A device that is not a CPU has no peak.
 func TestPeak(t *testing.T) {
 	for _, family := range kernel.Available() {

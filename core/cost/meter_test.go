@@ -258,6 +258,6 @@ func TestASliceThatStoodStill(t *testing.T) {
 		t.Errorf("after an hour a second is expected to take %s", m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1, 0))
 	}
 	if s := fit(60, 10*time.Second); s < 9 || s > 10 {
-		t.Errorf("behind sixty slices of 10 s one is expected to take %g s", s)
+		t.Errorf("after sixty slices of 10 s one is expected to take %g s", s)
 	}
 }

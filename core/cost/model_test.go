@@ -28,7 +28,7 @@ func TestALengthIsTheSumOfItsParts(t *testing.T) {
 		{"generations", Units{Sample: 1}, 0, 33 * time.Second},
 		{"fits", Units{Sample: 1, FitStep: 1}, 3, 36 * time.Second},
 		{"scores of what there is by then, which the buffer bounds", Units{Sample: 1, Score: 1}, 0, (33 + 3 + 6 + 8) * time.Second},
-		{"nothing of a refit that nobody has seen", Units{FitStep: 1, Score: 1}, 0, 0},
+		{"nothing of a refit that was never seen", Units{FitStep: 1, Score: 1}, 0, 0},
 	} {
 		if got := test.units.Rest(&c, &c.Knobs, test.step); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
@@ -37,7 +37,7 @@ func TestALengthIsTheSumOfItsParts(t *testing.T) {
 	c.Steps, c.StartSteps, c.Knobs.RefitEvery = 10, 1, 4 // steps 2 to 4 train on real rows alone
 	for step, want := range map[int]time.Duration{0: 3*3 + 6, 2: 2*3 + 6, 4: 6, 9: 1} {
 		if got := (Units{Step: 1, First: 3}).Rest(&c, &c.Knobs, step); got != want*time.Second {
-			t.Errorf("behind step %d it lasts %s, want %d s", step, got, want)
+			t.Errorf("after step %d it lasts %s, want %d s", step, got, want)
 		}
 	}
 	c.Generator.Kind = config.GeneratorNone
@@ -48,7 +48,7 @@ func TestALengthIsTheSumOfItsParts(t *testing.T) {
 
 // If the learner makes D_real again at each refit, the relevance model has missed all updates by
 // then and makes up for as many as it may; each refit stores all rows again.
-func TestRefitsThatMakeDRealAnew(t *testing.T) {
+func TestRefitsThatMakeDRealAgain(t *testing.T) {
 	c := config.Config{Steps: 10, StartSteps: 4, Buffer: 8, Knobs: knob.Settings{RefitEvery: 3, Samples: 1, Relevance: "curiosity"}}
 	c.Generator.Kind, c.Agent.Learner, c.Pixels = "diffusion", "drqv2", agent.DefaultPixels
 	icm := relevance.DefaultICM()

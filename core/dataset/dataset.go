@@ -50,7 +50,7 @@ type Options struct {
 	// first state of the next episode as s', as D4RL's own loader does.
 	KeepEnds bool
 	// Low and High are the bounds of the actions in the file, one pair for all or one for each;
-	// what is read is scaled from them to [-1, 1]. nil: those that the file itself tells, if it
+	// what is read is scaled from them to [-1, 1]. nil: those that the file itself gives, if it
 	// does.
 	Low, High []float64
 	// Limit is how many bytes the rows may take; 0: DefaultLimit.

@@ -12,7 +12,7 @@ import (
 
 // slowChoice lists, from all that there ever was, the newest most transitions of a window, with the
 // newest keep earlier ones above a reward in the place of the oldest that are not.
-func (w *told) slowChoice(window, keep, most int) (rows []experience.Met) {
+func (w *listed) slowChoice(window, keep, most int) (rows []experience.Met) {
 	var inside, outside []experience.Met
 	for step := range w.met[0] {
 		for c := range w.met {
@@ -42,7 +42,7 @@ func (w *told) slowChoice(window, keep, most int) (rows []experience.Met) {
 // what rows of numbers were made from is known until the next choice.
 func TestChosenTransitions(t *testing.T) {
 	for seed := range uint64(16) {
-		w := newTold(seed)
+		w := newListed(seed)
 		window, keep := w.keep.Steps, w.r.IntN(8)
 		choice := experience.NewChosen(w.log, window, keep)
 		var want []experience.Met
@@ -123,7 +123,7 @@ func TestOtherReadersLetRowsBeForgotten(t *testing.T) {
 }
 
 // reloaded saves a log and a choice from it, and loads both.
-func reloaded(t *testing.T, w *told, from *experience.Chosen, window, keep int) (*experience.Log, *experience.Chosen) {
+func reloaded(t *testing.T, w *listed, from *experience.Chosen, window, keep int) (*experience.Log, *experience.Chosen) {
 	t.Helper()
 	var log, pinned, chosen bytes.Buffer
 	for _, err := range []error{w.log.Save(&log), experience.Pinned{Log: w.log}.Save(&pinned), from.Save(&chosen)} {
@@ -149,7 +149,7 @@ func reloaded(t *testing.T, w *told, from *experience.Chosen, window, keep int) 
 // ring.
 func TestTransitionsAreThoseOfARing(t *testing.T) {
 	for seed := uint64(1); seed < 20; seed += 2 { // numbers
-		w := newTold(seed)
+		w := newListed(seed)
 		ring := replay.NewRing(replay.Shape{Obs: w.shape.Numbers, Act: w.shape.Act}, w.keep.Steps*w.shape.Copies)
 		ring.Annotate()
 		view := experience.Transitions{Log: w.log, Steps: w.keep.Steps}

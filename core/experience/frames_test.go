@@ -170,7 +170,7 @@ func TestSavedFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		if file.String() != "more" {
-			t.Errorf("%q is left of what came behind", file.String())
+			t.Errorf("%q is left of what came after", file.String())
 		}
 		for _, x := range []*experience.Log{f, g} {
 			x.Begin(0, experience.Look{Frame: picture(0, 99, 0)})

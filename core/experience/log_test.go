@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/experience"
 )
 
-// told is a log beside a plain list of all that it was told.
-type told struct {
+// listed is a log beside a plain list of all that was added to it.
+type listed struct {
 	r     *rand.Rand
 	shape experience.Shape
 	keep  experience.Keep
@@ -24,9 +24,9 @@ type told struct {
 	first int // the first env step that the log could hold since it was to hold more
 }
 
-func newTold(seed uint64) *told {
+func newListed(seed uint64) *listed {
 	r := rand.New(rand.NewPCG(seed, 25))
-	w := &told{r: r, shape: experience.Shape{Numbers: 2, Act: 2, Copies: 1 + r.IntN(3)}, pins: map[experience.Ref]int{}}
+	w := &listed{r: r, shape: experience.Shape{Numbers: 2, Act: 2, Copies: 1 + r.IntN(3)}, pins: map[experience.Ref]int{}}
 	if seed%2 == 0 {
 		w.shape.Numbers, w.shape.Bytes = 0, 3
 	}
@@ -41,21 +41,21 @@ func newTold(seed uint64) *told {
 	return w
 }
 
-func (w *told) look() (l experience.Look) {
+func (w *listed) look() (l experience.Look) {
 	if w.shape.Bytes > 0 {
 		return experience.Look{Frame: []byte{byte(w.r.Uint32()), byte(w.r.Uint32()), byte(w.r.Uint32())}}
 	}
 	return experience.Look{Numbers: []float32{w.r.Float32(), w.r.Float32()}}
 }
 
-func (w *told) begin(c int) {
+func (w *listed) begin(c int) {
 	l := w.look()
 	w.log.Begin(c, l)
 	w.looks[c] = append(w.looks[c], l)
 }
 
 // step makes an env step of all copies, before which some lose their episode.
-func (w *told) step() {
+func (w *listed) step() {
 	rewards := make([]float32, w.shape.Copies)
 	for c := range w.shape.Copies {
 		if w.r.IntN(w.loses) == 0 {
@@ -83,7 +83,7 @@ func (w *told) step() {
 }
 
 // more makes the log hold more, for another reader.
-func (w *told) more() {
+func (w *listed) more() {
 	w.first = max(w.first, len(w.met[0])-w.keep.Steps)
 	w.keep.Steps += w.r.IntN(20)
 	w.keep.Looks += w.r.IntN(100)
@@ -91,7 +91,7 @@ func (w *told) more() {
 }
 
 // pin pins or unpins an env step.
-func (w *told) pin() {
+func (w *listed) pin() {
 	for at := range w.pins {
 		if w.r.IntN(3) == 0 {
 			w.log.UnpinStep(at)
@@ -108,7 +108,7 @@ func (w *told) pin() {
 }
 
 // check compares all that must be held, and looks for what need not be.
-func (w *told) check(t *testing.T, l *experience.Log) {
+func (w *listed) check(t *testing.T, l *experience.Log) {
 	t.Helper()
 	if got := l.Steps(); got != uint64(len(w.met[0])) {
 		t.Fatalf("%d env steps, want %d", got, len(w.met[0]))
@@ -140,7 +140,7 @@ func (w *told) check(t *testing.T, l *experience.Log) {
 // needs.
 func TestALogHoldsWhatItIsToHold(t *testing.T) {
 	for seed := range uint64(30) {
-		w := newTold(seed)
+		w := newListed(seed)
 		var pieces [][]byte // of a log on the disk, and the total of all looks at the end of each
 		var ends []uint64
 		total := uint64(0)
@@ -210,7 +210,7 @@ func TestALogHoldsWhatItIsToHold(t *testing.T) {
 
 // A look that is pinned but was not saved is found as soon as everything is loaded.
 func TestAPinnedLookThatWasNotSaved(t *testing.T) {
-	w := newTold(1)
+	w := newListed(1)
 	w.step()
 	w.log.Pin(experience.Ref{Copy: 0, Number: 99})
 	if w.log.Loaded() == nil {

@@ -12,7 +12,7 @@ import (
 // the view sees, whatever the log holds beside them.
 func TestSequences(t *testing.T) {
 	for seed := range uint64(12) {
-		w := newTold(seed)
+		w := newListed(seed)
 		for range 5 + w.r.IntN(60) {
 			w.step()
 		}

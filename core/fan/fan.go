@@ -196,7 +196,7 @@ const LeastForks = 4
 // test compares the real dealing with others.
 type test struct {
 	batch    []int    // of each fork
-	dealings [][]bool // who gets the change; the first one is the real one
+	dealings [][]bool // which of them get the change; the first one is the real one
 	even     bool     // half of the forks of each batch get it: each dealing has an opposite
 }
 

@@ -174,7 +174,7 @@ func TestCovarianceLeavesOutNoCopy(t *testing.T) {
 
 // The covariance is taken over as many transitions as the setting says. A feature that is 0 in all
 // transitions but one has no spread if that one is left out, and its own spread if it is included.
-func TestTheCovarianceIsOfAsManyRowsAsItIsTold(t *testing.T) {
+func TestTheCovarianceIsOfAsManyRowsAsAreSet(t *testing.T) {
 	c, rows := turned(tiny()), correlated(500)
 	for _, row := range rows {
 		row[3] = 0

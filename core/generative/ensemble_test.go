@@ -97,7 +97,7 @@ func TestRolloutsFollowTheirRules(t *testing.T) {
 	}
 }
 
-// newFitted has learned what e has, and knows of no ends.
+// newFitted has learned what e has, and has no ends.
 func newFitted(t *testing.T, e *Ensemble, rows Rows) *Ensemble {
 	t.Helper()
 	var file bytes.Buffer

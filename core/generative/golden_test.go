@@ -9,9 +9,9 @@ import (
 	"pgrlab/core/testing/golden"
 )
 
-// toldFit is what the authors' programs need for the same fit and the same samples: the first weights, the
+// givenFit is what the authors' programs need for the same fit and the same samples: the first weights, the
 // data, and every random number.
-type toldFit struct {
+type givenFit struct {
 	Architecture, Activation, Normaliser string
 	Obs, Act, Embedding, Width, Blocks   int
 	EMAEvery, Levels                     int
@@ -20,12 +20,12 @@ type toldFit struct {
 	Rows                                 [][]float32 // [s, a, r, s']
 	Scores                               []float32   // of the rows; nil: without conditions
 	Weights                              []golden.Tensor
-	Steps                                []toldStep
+	Steps                                []givenStep
 	Prompts                              []float32   // F that the samples are asked for
 	Noise                                [][]float32 // of the samples: the first, then that of each level
 }
 
-type toldStep struct {
+type givenStep struct {
 	Rows               []int
 	Level, Noise, Keep []float32
 }
@@ -78,19 +78,19 @@ func TestGoldenFitsAndSamples(t *testing.T) {
 			if scores == nil {
 				strengths = strengths[:1]
 			}
-			told := toldFit{
+			given := givenFit{
 				Architecture: architecture, Activation: c.Activation, Normaliser: c.Normaliser, Obs: shape.Obs, Act: shape.Act,
 				Embedding: c.Embedding, Width: c.Width, Blocks: c.Blocks, EMAEvery: c.EMAEvery, Levels: goldenLevels, LR: knobs.LR, Churn: sampling.SChurn,
 				Guidance: strengths, Scores: scores, Weights: golden.Tensors(d.model.State()),
 			}
 			for _, row := range rows {
-				told.Rows = append(told.Rows, row[:len(row)-1])
+				given.Rows = append(given.Rows, row[:len(row)-1])
 			}
 			for step := range goldenSteps {
-				told.Steps = append(told.Steps, d.goldenStep(step, goldenReal, knobs))
+				given.Steps = append(given.Steps, d.goldenStep(step, goldenReal, knobs))
 			}
-			told.Prompts, told.Noise = d.goldenNoise(sampling)
-			golden.Given(t, "testdata/"+architecture+"-input.json", told)
+			given.Prompts, given.Noise = d.goldenNoise(sampling)
+			golden.Given(t, "testdata/"+architecture+"-input.json", given)
 			if golden.Writing() {
 				return
 			}
@@ -158,7 +158,7 @@ func goldenData(c Config, shape replay.Shape) (rows table, scores []float32) {
 }
 
 // goldenStep are the random numbers of a gradient step.
-func (d *Diffusion) goldenStep(step, real int, knobs FitKnobs) (s toldStep) {
+func (d *Diffusion) goldenStep(step, real int, knobs FitKnobs) (s givenStep) {
 	at, fit, c := occasion(0, step), d.stream.Sub("fit"), d.config
 	s.Level, s.Noise, s.Keep = make([]float32, c.Batch), make([]float32, c.Batch*d.layout.width()), make([]float32, c.Batch)
 	rows := d.stream.Sub("rows").At(at)

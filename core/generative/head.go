@@ -18,7 +18,7 @@ const (
 	// HeadNone leaves transitions as the generator made them, as the papers do.
 	HeadNone = "none"
 	// HeadReward takes r, and d if it is modelled, from a regression on (s, a, s'). Where the
-	// task tells which transitions end an episode (Deps.Ends), d is what it tells of the row.
+	// task says which transitions end an episode (Deps.Ends), d is what it says of the row.
 	HeadReward = "reward"
 	// HeadTransition takes s' from a regression of s' − s on (s, a), and then r and d as
 	// HeadReward does. Only s and a of a row come from the generator.

@@ -62,9 +62,9 @@ func plainHeads(d *Headed, rows [][]float32) (loss float64) {
 		inputs := []vector{before, append(slices.Clone(before), n0, math.Sin(n1), math.Cos(n1))}
 		for i, want := range []vector{{n0 - s0, n1 - s1}, {r, end}} {
 			h := d.heads[i]
-			told := plainMLP(h.model, standard(inputs[i], h.reads))
+			predicted := plainMLP(h.model, standard(inputs[i], h.reads))
 			for j, v := range standard(want, h.writes) {
-				loss += (told[j] - v) * (told[j] - v) / float64(len(rows)*len(want))
+				loss += (predicted[j] - v) * (predicted[j] - v) / float64(len(rows)*len(want))
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func TestHeadsLearn(t *testing.T) {
 	startFit(t, d, rows, nil, FitKnobs{Steps: 1500, LR: 1e-3}, 1)
 	finishFit(t, d, 100)
 	for _, turns := range []float64{3, 500} {
-		var change, reward, spread, told float64
+		var change, reward, spread, sum float64
 		for range 500 {
 			row := make1(turns)
 			made := slices.Clone(row)
@@ -182,9 +182,9 @@ func TestHeadsLearn(t *testing.T) {
 			change += math.Pow(float64(made[5]-row[5]), 2)
 			spread += math.Pow(float64(row[5]-row[1]), 2)
 			reward += math.Pow(float64(made[3]-row[3]), 2)
-			told += float64(row[3])
+			sum += float64(row[3])
 		}
-		constant := told * (1 - told/500)
+		constant := sum * (1 - sum/500)
 		if !(change < 0.02*spread && reward < 0.2*constant) {
 			t.Errorf("at %g turns: error of s' over that of no change %.4f, of r over the best constant's %.4f", turns, change/spread, reward/constant)
 		}

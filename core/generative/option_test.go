@@ -17,7 +17,7 @@ func numbers(tensors []*op.Tensor) (all []float32) {
 
 // A refit starts from fresh weights or from the served ones; an abandoned fit in between leaves no
 // trace.
-func TestRefitsStartWhereTheyAreTold(t *testing.T) {
+func TestRefitsStartWhereInitSays(t *testing.T) {
 	rows, scores := randomRows(40)
 	for _, init := range []string{"", InitScratch, InitPrevious} {
 		c := tiny()

@@ -9,7 +9,7 @@ import (
 )
 
 // Spec describes a kind of generator in the registry: everything that the rest of the
-// program knows of it before one is made. A kind is one file of this package that
+// program uses of it before one is made. A kind is one file of this package that
 // registers itself with var _ = register(Spec{…}).
 type Spec struct {
 	Kind   string // value of generator.kind, and name of the table of its own settings

@@ -140,12 +140,12 @@ func TestAResampleGoesOnFromEverywhere(t *testing.T) {
 		if err := g.Save(&file); err != nil {
 			t.Fatal(err)
 		}
-		file.WriteString("behind")
+		file.WriteString("more")
 		other := newResample(t, 20)
 		if err := other.Load(&file, nil); err != nil {
 			t.Fatal(err)
 		}
-		if file.String() != "behind" {
+		if file.String() != "more" {
 			t.Fatalf("it left %q", file.String())
 		}
 		return other

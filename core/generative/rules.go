@@ -2,7 +2,7 @@ package generative
 
 import "math"
 
-// rules are what a task tells of its transitions, which heads need not learn.
+// rules are what a task says of its transitions, which heads need not learn.
 type rules struct {
 	directions [][2]int                            // pairs of s and of s' of norm 1
 	ends       func(obs, act, next []float32) bool // nil: d is predicted

@@ -67,7 +67,7 @@ func TestDirectionsStayDirections(t *testing.T) {
 	}
 }
 
-// Where a task tells which transitions end an episode, generated ones end by that rule of their own s, a
+// Where a task says which transitions end an episode, generated ones end by that rule of their own s, a
 // and s'; a raw flag is what the head predicts.
 func TestEndsFollowTheTask(t *testing.T) {
 	rows, scores := directed(60)
@@ -99,18 +99,18 @@ func TestEndsFollowTheTask(t *testing.T) {
 		t.Cleanup(d.closeHeads)
 		startFit(t, d, rows, scores, tinyFit, 1)
 		finishFit(t, d, 3)
-		told, other := 0, 0
+		byRule, other := 0, 0
 		for row := generateAll(t, d, tinyGenerate, 1); len(row) > 0; row = row[tinyShape.Width():] {
 			want := float32(0)
 			if ends(row[:2], row[2:3], row[4:6]) {
-				want, told = 1, told+1
+				want, byRule = 1, byRule+1
 			}
 			if row[6] != want {
 				other++
 			}
 		}
-		if follows := other == 0; follows != c.follows || c.follows && (told == 0 || told == tinyGenerate.Samples) {
-			t.Errorf("%s: %d rows end otherwise, %d of %d by the rule", name, other, told, tinyGenerate.Samples)
+		if follows := other == 0; follows != c.follows || c.follows && (byRule == 0 || byRule == tinyGenerate.Samples) {
+			t.Errorf("%s: %d rows end otherwise, %d of %d by the rule", name, other, byRule, tinyGenerate.Samples)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func newLayout(c Config, shape replay.Shape, turning ...int) layout {
 }
 
 // vectors returns the modelled vectors of real transitions, not normalised; a row may have
-// further columns behind the vector. A row is valid until the next one is asked for.
+// further columns after the vector. A row is valid until the next one is asked for.
 func (l layout) vectors(real Rows) Rows {
 	if len(l.phases) == 0 || real == nil {
 		return real
@@ -45,10 +45,10 @@ type phased struct {
 
 func (p phased) Row(i int) []float32 {
 	l := p.layout
-	behind := p.vector[copy(p.vector, p.Rows.Row(i)[:l.obs+l.act]):]
+	after := p.vector[copy(p.vector, p.Rows.Row(i)[:l.obs+l.act]):]
 	for k, j := range l.phases {
 		sin, cos := math.Sincos(float64(p.vector[j]))
-		behind[2*k], behind[2*k+1] = float32(sin), float32(cos)
+		after[2*k], after[2*k+1] = float32(sin), float32(cos)
 	}
 	return p.vector
 }
@@ -60,12 +60,12 @@ func (p phased) Row(i int) []float32 {
 // gives an end of the range.
 func (l layout) turn(vector []float32, limits *normaliser) {
 	for k, j := range l.phases {
-		behind := vector[l.obs+l.act+2*k:]
-		if behind[0] == 0 && behind[1] == 0 {
+		after := vector[l.obs+l.act+2*k:]
+		if after[0] == 0 && after[1] == 0 {
 			continue // no direction
 		}
 		from := float64(vector[j])
-		to := from + math.Remainder(math.Atan2(float64(behind[0]), float64(behind[1]))-from, 2*math.Pi)
+		to := from + math.Remainder(math.Atan2(float64(after[0]), float64(after[1]))-from, 2*math.Pi)
 		if limits != nil {
 			to = limits.reach(j).turned(to)
 		}

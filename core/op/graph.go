@@ -121,7 +121,7 @@ func (g *Graph) add(t *Tensor) *Node {
 	return n
 }
 
-// Tensor returns the memory behind an input or a bound node, and nil for other nodes.
+// Tensor returns the memory of an input or a bound node, and nil for other nodes.
 func (g *Graph) Tensor(n *Node) *Tensor { return g.memory[n] }
 
 // Expr returns Gorgonia's graph, for its TapeMachine and its Graphviz output.

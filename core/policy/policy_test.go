@@ -66,7 +66,7 @@ func newLearner(c *config.Config, task task.Task, dev device.Device, seed uint64
 }
 
 // A file that is not a whole policy of the task is refused in a line: cut off, with more
-// behind, of another network, with numbers that are none.
+// after it, of another network, with numbers that are none.
 func TestDamagedPolicies(t *testing.T) {
 	dev, c, file := tiny.Device(t), tiny.Config(), savedPolicy(t)
 	nan := bytes.Clone(file)
@@ -83,7 +83,7 @@ func TestDamagedPolicies(t *testing.T) {
 		"nothing":                {c, nil, "not a file of weights"},
 		"something else":         {c, []byte("{}\n"), "not a file of weights"},
 		"cut off":                {c, file[:len(file)-1], "the file is cut off"},
-		"more behind":            {c, append(bytes.Clone(file), 0), "something follows"},
+		"more after it":          {c, append(bytes.Clone(file), 0), "something follows"},
 		"no numbers":             {c, nan, "holds NaN"},
 		"of another network":     {other, file, "is it of a run on world?"},
 		"of what no machine has": {huge, file, "needs about "},

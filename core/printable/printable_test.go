@@ -16,7 +16,7 @@ var attacks = []string{
 	"\u202egnp.exe", "\u2066x\u2069", "\u200e", "\u200f", "\u061c", "\u2028", "\u2029", "\ufeff", "\U000e0041", "\xff\xfe", "\xe2\x80", "\ufffe",
 }
 
-// harmful says whether text holds what a terminal may carry out, or what nobody sees.
+// harmful says whether text holds what a terminal may carry out, or what no one sees.
 func harmful(s string, allowed string) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("%q is not UTF-8", s)
@@ -34,7 +34,7 @@ func harmful(s string, allowed string) error {
 
 func TestAttacksAreShownAsQuestionMarks(t *testing.T) {
 	for _, a := range attacks {
-		for _, s := range []string{a, "before " + a + " behind", a + a} {
+		for _, s := range []string{a, "before " + a + " after", a + a} {
 			if err := harmful(Line(s), ""); err != nil {
 				t.Error(err)
 			}

@@ -23,7 +23,7 @@ type Batch struct {
 	// are 0 for rings without ages, such as those of generated rows. They are for batches without Share.
 	Ages []float32
 	// Share returns a function that does the parts of some work concurrently and waits for all of
-	// them; nil: the caller copies its rows alone. It is set by the owner of the memory, who knows
+	// them; nil: the caller copies its rows alone. It is set by the owner of the memory, which has
 	// the cores.
 	Share func(work func(part, parts int)) func()
 	// Frames [Size] are the frames that the transitions were made from (see Ring.See); nil if they

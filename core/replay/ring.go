@@ -16,7 +16,7 @@ type Ring struct {
 	chunks   [][]float32
 	sight    Sight  // nil: rows were made from no frames
 	noted    bool   // it keeps notes
-	aged     bool   // it tells the ages of rows
+	aged     bool   // it reports the ages of rows
 	notes    []Note // by slots, as far as they were filled
 }
 
@@ -147,7 +147,7 @@ func (r *Ring) GatherRange(b *Batch, first, n int) {
 	}
 }
 
-// Ages makes Gather and GatherRange tell the ages of rows.
+// Ages makes Gather and GatherRange report the ages of rows.
 func (r *Ring) Ages() { r.aged = true }
 
 // age writes the age of the row in a slot to transition i of a batch that asks for it.

@@ -31,7 +31,7 @@ func TestARunCountsWithTheMeanOfItsEvaluations(t *testing.T) {
 		t.Errorf("%v: %s", err, &text)
 	}
 	if _, err := New(runs, Options{ScoreFrom: 5000}); err == nil || !strings.Contains(err.Error(), "an earlier one than 5,000") {
-		t.Errorf("scores from behind the last step: %v", err)
+		t.Errorf("scores from after the last step: %v", err)
 	}
 }
 

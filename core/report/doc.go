@@ -12,5 +12,5 @@
 // Besides the folder of a run (package run) a report needs random numbers for the
 // bootstrap. They come from a stream of package rng, as everywhere else, so the same
 // runs make the same report, byte for byte. The caller passes in the results that the
-// paper and others report: this package knows no task and no preset.
+// paper and others report: this package has no task and no preset.
 package report

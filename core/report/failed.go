@@ -33,7 +33,7 @@ type blame struct {
 	reason       string
 }
 
-// blames reads a line "diverged". Lines without a program tell of a simulation.
+// blames reads a line "diverged". Lines without a program are of a simulation.
 func (r *Run) blames(e run.Entry) error {
 	var d struct{ Doing, Program, Error string }
 	if err := e.Fields(&d); err != nil || d.Program == "" {

@@ -51,7 +51,7 @@ func knob(step int, name string, to any, by string) run.Line {
 	}}
 }
 
-// A change of the configuration that somebody cancelled is one by hand; what a person planned and took
+// A change of the configuration that someone cancelled is one by hand; what a person planned and took
 // back is none.
 func TestCancelledPlans(t *testing.T) {
 	cancelled := func(of string) run.Line {
@@ -144,7 +144,7 @@ func TestCells(t *testing.T) {
 		t.Errorf("%+v", sac)
 	}
 	if _, err := New(runs, Options{Step: 4000}); err == nil {
-		t.Error("nobody got to step 4000")
+		t.Error("no run got to step 4000")
 	}
 }
 

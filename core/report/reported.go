@@ -99,10 +99,10 @@ func spanOf(points []Reported) string {
 // reportedPlaces draws results beside the row's place among those of a step: the paper's, and of each
 // other source the one that was measured nearest to that step.
 func (r *Row) reportedPlaces(place, color, step int) (marks []axes.Mark) {
-	draw := func(kind axes.Kind, who string, p Reported) {
+	draw := func(kind axes.Kind, source string, p Reported) {
 		marks = append(marks, axes.Mark{
 			Kind: kind, X: []float64{float64(place) + 0.22 + 0.1*float64(len(marks))}, Y: []float64{p.Mean - p.Std}, Upper: []float64{p.Mean + p.Std}, Color: color,
-			Label: fmt.Sprintf("%s at %s: mean ± deviation", who, p.place()),
+			Label: fmt.Sprintf("%s at %s: mean ± deviation", source, p.place()),
 		})
 	}
 	for _, p := range r.comparable() {

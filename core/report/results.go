@@ -167,7 +167,7 @@ type builtKey struct {
 
 // add takes a row. If a seed of the same settings and length stands in the file twice by one build, as when
 // files of two machines were put together, the rows that came first count: points of two runs are none of
-// one run. Rows may be in any order, so only a step that was there already tells of another run.
+// one run. Rows may be in any order, so a step is of another run only if it was there already.
 func (f *resultsFile) add(row []string, line int) error {
 	one, at, err := resultRow(row)
 	if err == nil {

@@ -100,7 +100,7 @@ func TestResultsAreReportedAsTheirRuns(t *testing.T) {
 	}
 }
 
-// A seed of the same settings is stored once, whoever adds it and however many add at a time. The
+// A seed of the same settings is stored once, whichever process adds it and however many add at a time. The
 // file does not depend on the order, and the bytes of existing results stay the same.
 func TestResultsAreAddedOnce(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
@@ -108,14 +108,14 @@ func TestResultsAreAddedOnce(t *testing.T) {
 	for seed := range 8 {
 		runs = append(runs, result(t, root, "synther", seed))
 	}
-	ahead, behind, together := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "c.csv")
+	forward, backward, together := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "c.csv")
 	for i := range runs {
 		for _, again := range []int{1, 0} {
-			if n, err := AddResults(ahead, runs[i:i+1]); n != again || err != nil {
+			if n, err := AddResults(forward, runs[i:i+1]); n != again || err != nil {
 				t.Errorf("%d added, %v", n, err)
 			}
 		}
-		if _, err := AddResults(behind, runs[len(runs)-1-i:len(runs)-i]); err != nil {
+		if _, err := AddResults(backward, runs[len(runs)-1-i:len(runs)-i]); err != nil {
 			t.Error(err)
 		}
 	}
@@ -128,24 +128,24 @@ func TestResultsAreAddedOnce(t *testing.T) {
 		})
 	}
 	adding.Wait()
-	want, err := os.ReadFile(ahead)
+	want, err := os.ReadFile(forward)
 	if err != nil || bytes.Count(want, []byte("\n")) != 1+8*6 {
 		t.Fatalf("%v:\n%s", err, want)
 	}
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(together), ".*")); err != nil || len(left) > 0 {
 		t.Errorf("locks are left: %q, %v", left, err)
 	}
-	for _, path := range []string{behind, together} {
+	for _, path := range []string{backward, together} {
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %v: another file", path, err)
 		}
 	}
 	other := *runs[0]
 	other.Fingerprint = "other"
-	if n, err := AddResults(ahead, []*Run{&other}); n != 1 || err != nil {
+	if n, err := AddResults(forward, []*Run{&other}); n != 1 || err != nil {
 		t.Errorf("other settings: %d added, %v", n, err)
 	}
-	all, err := ReadResults(ahead)
+	all, err := ReadResults(forward)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestAddingResultsRemovesWhatIsUnfinished(t *testing.T) {
 	}
 }
 
-// What tells why a run from pixels learns or does not is kept of such runs alone: a file of others
+// What shows why a run from pixels learns or does not is kept of such runs alone: a file of others
 // keeps its columns, though they have critics too.
 func TestResultsOfRunsFromPixels(t *testing.T) {
 	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")

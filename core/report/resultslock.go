@@ -40,7 +40,7 @@ func lockResults(path string) (unlock func(), err error) {
 		case err == nil && !named(file.File, dir, name): // its last holder has removed it
 		case err == nil, errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
 			return func() {
-				os.Remove(filepath.Join(dir, name)) // before the lock ends: who waits for it makes a new one
+				os.Remove(filepath.Join(dir, name)) // before the lock ends: what waits for it makes a new one
 				file.Close()
 				adding.Unlock()
 			}, nil

@@ -73,7 +73,7 @@ func TestADamagedCheckpointIsRefused(t *testing.T) {
 		}
 	}
 	if _, err := ReadCheckpoint(bytes.NewReader(append(slices.Clone(good), 1)), 1<<30); err == nil {
-		t.Error("a byte behind the end is no damage")
+		t.Error("a byte after the end is no damage")
 	}
 	for format, want := range map[uint32]error{FormatVersion + 1: ErrNewer, FormatVersion - 1: version.ErrOther} {
 		other := slices.Clone(good)
@@ -150,7 +150,7 @@ func TestNamesSortAsPositionsDo(t *testing.T) {
 }
 
 // Checkpoints are ordered by their positions, even beyond the digits to which names are padded and
-// under whatever names somebody has given them, when they are listed, set aside and pruned.
+// under whatever names a person has given them, when they are listed, set aside and pruned.
 func TestCheckpointsAreInTheOrderOfTheirPositions(t *testing.T) {
 	positions := []string{
 		"7", "999999998/fit:3", "999999999/fit:9999999", "999999999/fit:10000000", "999999999", "1000000000/score:0", "1000000000/fit:0",

@@ -49,7 +49,7 @@ func inherited(t *testing.T, h *Hold) *os.File {
 	return os.NewFile(uintptr(fd), "inherited")
 }
 
-// A folder that is handed over, or taken back, is never free in between: somebody who tries all the
+// A folder that is handed over, or taken back, is never free in between: a process that tries all the
 // time does not get it before its last holder has closed it.
 func TestAFolderIsHandedOver(t *testing.T) {
 	for kind, how := range locks {

@@ -9,7 +9,7 @@ import (
 )
 
 // A folder is held from the beginning of its run until that has closed it, and looking takes it from
-// nobody.
+// no process.
 func TestAFolderIsHeld(t *testing.T) {
 	for kind, how := range locks {
 		t.Run(kind, func(t *testing.T) {

@@ -139,9 +139,9 @@ func TestAJournalOutlivesItsDisksFaults(t *testing.T) {
 	}
 }
 
-// A real file whose descriptor was closed under the journal is opened again; a file that somebody
-// else has changed meanwhile is not written to.
-func TestAJournalIsOpenedAnew(t *testing.T) {
+// A real file whose descriptor was closed under the journal is opened again; a file that another
+// process has changed meanwhile is not written to.
+func TestAJournalIsOpenedAgain(t *testing.T) {
 	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -317,7 +317,7 @@ func (l *lease) held() error {
 	case errors.Is(err, fs.ErrNotExist):
 		l.lost = fmt.Errorf("%w: the lease of this one was taken away", ErrLost)
 	case err != nil:
-		return fmt.Errorf("look at the lease: %w", reason(err)) // the next look may tell
+		return fmt.Errorf("look at the lease: %w", reason(err)) // the next look may show it
 	case json.Unmarshal(text, &h) == nil:
 		l.lost = fmt.Errorf("%w: pgrlab %d on %s", ErrLost, h.PID, h.Host)
 	default:

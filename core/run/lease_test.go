@@ -277,7 +277,7 @@ func TestAProcessOfTheSameMachine(t *testing.T) {
 }
 
 // Of several processes that want an expired lease, one gets it. A new lease is not mistaken for the
-// expired one, and nobody gives back another's lease.
+// expired one, and none gives back another's lease.
 func TestALeaseIsTakenByOne(t *testing.T) {
 	dir := t.TempDir()
 	c := newCluster()
@@ -293,7 +293,7 @@ func TestALeaseIsTakenByOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if takeAway(opened(t, dir), func(now []byte) bool { return bytes.Equal(now, text) }) { // somebody who found the same lease, later
+	if takeAway(opened(t, dir), func(now []byte) bool { return bytes.Equal(now, text) }) { // a process that found the same lease, later
 		t.Error("a fresh lease was removed")
 	}
 	if err := errors.Join(b.held(), stale.Close(), b.held()); err != nil {
@@ -370,7 +370,7 @@ func TestWritersWithoutLocks(t *testing.T) {
 		owner, next, written := 1, 2, 0
 		for range 80 {
 			switch pid := 1 + r.IntN(next); r.IntN(6) {
-			case 0: // a new one wants the folder
+			case 0: // a new one asks for the folder
 				f, err := c.process(fmt.Sprintf("h%d", r.IntN(3)), next).open(dir)
 				if err != nil {
 					if !errors.Is(err, errInUse) {

@@ -35,7 +35,7 @@ var errInUse = errors.New("in use")
 // IsInUse says whether an error means that another process holds the run folder.
 func IsInUse(err error) bool { return errors.Is(err, errInUse) }
 
-// inUse says who holds a folder.
+// inUse says what holds a folder.
 type inUse struct{ dir, by string }
 
 func (e *inUse) Error() string        { return fmt.Sprintf("run folder %s is in use by %s", e.dir, e.by) }

@@ -256,10 +256,10 @@ func (f *Folder) Rewind(m Mark) (tail string, err error) {
 	if err != nil {
 		return "", reason(err)
 	}
-	if behind := info.Size() - m.Size; behind > 0 {
+	if rest := info.Size() - m.Size; rest > 0 {
 		tail = f.tailName()
 		err := f.Save(tail, func(w io.Writer) error {
-			_, err := io.Copy(w, io.NewSectionReader(file, m.Size, behind))
+			_, err := io.Copy(w, io.NewSectionReader(file, m.Size, rest))
 			return err
 		})
 		if err != nil {

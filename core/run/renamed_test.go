@@ -179,7 +179,7 @@ func handedOver(t *testing.T, k locker, f *Folder) *Folder {
 	return f
 }
 
-// A run whose folder is removed is told so by the next change, whichever that is, and writes
+// A run whose folder is removed gets that as the error of its next change, whichever that is, and writes
 // nothing into what gets the name.
 func TestARemovedFolderIsNoticed(t *testing.T) {
 	for name, k := range locks {

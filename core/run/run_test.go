@@ -109,7 +109,7 @@ func TestNoRunIsOverwritten(t *testing.T) {
 	}
 }
 
-// The policy of somebody else, in a folder that is not one of a run, is not replaced.
+// A policy from elsewhere, in a folder that is not one of a run, is not replaced.
 func TestNoPolicyIsOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, PolicyName), nil, 0o644); err != nil {
@@ -146,7 +146,7 @@ func TestErrorsAreOneLineWithoutRepetition(t *testing.T) {
 	}
 }
 
-// free is the lock of a folder that nobody else wants.
+// free is the lock of a folder that nothing else asks for.
 type free struct{}
 
 func (free) held() error  { return nil }

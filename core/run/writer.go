@@ -69,7 +69,7 @@ type Writer struct {
 	totals  []uint64  // number of rows of each log on the disk
 	earlier [][]Piece // pieces of each log from before its present file
 	shared  map[string]writtenShared
-	behind  error // why rows that were handed over by Extend are not on the disk
+	failed  error // why rows that were handed over by Extend are not on the disk
 }
 
 // job is a capture, or the rows of an Extend.
@@ -168,7 +168,7 @@ func (w *Writer) loop() {
 				w.close()
 				return
 			case j.capture == nil:
-				w.behind = w.extend(j.logs)
+				w.failed = w.extend(j.logs)
 			default:
 				w.results <- w.guarded(j.capture)
 			}
@@ -256,10 +256,10 @@ func (w *Writer) writeLog(c *Capture, i int) error {
 	return nil
 }
 
-// append appends rows to log i. Rows behind others that could not be written are refused.
+// append appends rows to log i. Rows after others that could not be written are refused.
 func (w *Writer) append(i int, l LogRows) (err error) {
 	if l.After > w.totals[i] {
-		return w.behind
+		return w.failed
 	}
 	if len(l.Rows) == 0 {
 		return nil

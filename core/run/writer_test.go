@@ -19,7 +19,7 @@ import (
 
 // Data shared by checkpoints is written once. A log that cannot be written to is left where it is:
 // the next capture continues in a new file, and no row is lost.
-func TestWriterSharesAndGoesOnBehindALostLog(t *testing.T) {
+func TestWriterSharesAndGoesOnAfterALostLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	folder, err := Create(dir, []byte("seed = 7\n"))
 	if err != nil {
@@ -143,7 +143,7 @@ func TestWriterTakesRowsAhead(t *testing.T) {
 	refuses.Store(true)
 	w.Extend(rows(0, 2))
 	if r := write(1, 2, 3); !errors.Is(r.Err, full) || r.Totals[0] != 0 {
-		t.Fatalf("behind rows that are missing: %v, %d rows", r.Err, r.Totals[0])
+		t.Fatalf("after rows that are missing: %v, %d rows", r.Err, r.Totals[0])
 	}
 	refuses.Store(false)
 	w.Extend(rows(0, 4))
@@ -240,7 +240,7 @@ func TestFilesOfALogEnd(t *testing.T) {
 }
 
 // A checkpoint is on the disk also if an older one that need not stay cannot be removed.
-func TestACheckpointBehindOneThatCannotBeRemoved(t *testing.T) {
+func TestACheckpointAfterOneThatCannotBeRemoved(t *testing.T) {
 	folder, err := Create(filepath.Join(t.TempDir(), "run"), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func TestExplored(t *testing.T) {
 	}
 	half := run.Float(0.5)
 	if *one.OnSpot != 0 {
-		t.Errorf("who walks is on the spot in %v of its actions", *one.OnSpot)
+		t.Errorf("a walker is on the spot in %v of its actions", *one.OnSpot)
 	}
 	if got, want := judge.Explored(), (&event.Explored{Goals: one.Goals / 2, Cells: (one.Cells + 1) / 2, Moved: one.Moved / 2, OnSpot: &half}); !reflect.DeepEqual(got, want) {
 		t.Errorf("the evaluation says %+v, want %+v", got, want)

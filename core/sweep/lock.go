@@ -100,7 +100,7 @@ func (g *Grid) try(dir string) error {
 }
 
 // IsHeld says whether a process makes an attempt at a job, judged by the job's lock; on a disk
-// without locks by the run folder, which tells only of processes of this machine.
+// without locks by the run folder, which shows only processes of this machine.
 func (g *Grid) IsHeld(j Job) bool {
 	err := g.try(j.Name())
 	return errors.Is(err, syscall.EWOULDBLOCK) || unlockable(err) && run.IsHeld(g.Run(j))

@@ -38,7 +38,7 @@ var moves = map[string]func(t *testing.T, dir, to string, jobs []Job, configs []
 }
 
 // nowOf is what a process can know of a folder that it has open and that was moved to another name: that
-// name, where the system tells it of a folder of the test's own; else nothing.
+// name, where the system reports it of a folder of the test's own; else nothing.
 func nowOf(t *testing.T, to string) string {
 	t.Helper()
 	own := t.TempDir()
@@ -183,7 +183,7 @@ func TestAnAttemptInAFolderThatIsMoved(t *testing.T) {
 			if now := nowOf(t, to); err != nil || now != "" && filepath.Dir(filepath.Dir(in)) != now {
 				t.Fatalf("it runs in %s, want below %s: %v", in, now, err)
 			} else if now == "" {
-				t.Skip("this system does not tell the new name of an open folder")
+				t.Skip("this system does not report the new name of an open folder")
 			}
 			if err := errors.Join(os.Mkdir(in, 0o755), os.WriteFile(filepath.Join(in, run.JournalName), nil, 0o644)); err != nil {
 				t.Fatal(err)

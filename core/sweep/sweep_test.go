@@ -88,7 +88,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// When the context ends, the running processes are told to end and the other jobs are not begun.
+// When the context ends, the running processes are asked to end and the other jobs are not begun.
 func TestCancel(t *testing.T) {
 	line := fifo(t)
 	e, _ := script(t, 5, `trap 'exit 85' TERM; echo up > '`+line.Name()+`'; read forever; exit 85`)
@@ -117,7 +117,7 @@ func TestCancel(t *testing.T) {
 
 // An engine that ends closes the input of its processes and does not signal them: if they were
 // signalled together with the engine, a second signal would end them at once, unsaved.
-func TestTheEndIsToldOnce(t *testing.T) {
+func TestTheEndIsSignalledOnce(t *testing.T) {
 	line := fifo(t)
 	e, _ := script(t, 1, `trap 'echo signal >> $1/signals' TERM; echo up > '`+line.Name()+`'; read forever; exit 85`)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -269,8 +269,8 @@ func TestWordsOfAnAttemptThatCannotBegin(t *testing.T) {
 	const log = `mkdir -p $1/attempts/$n; echo "logged $n" > $1/attempts/$n/log; `
 	for body, want := range map[string]string{
 		`echo first >&2; echo "begin: no room" >&2; exit 1`: "failed with status 1: begin: no room\n",
-		`exit 1`:                       "failed with status 1: see ",
-		log + `echo heard >&2; exit 1`: "failed with status 1: logged 1 (",
+		`exit 1`:                      "failed with status 1: see ",
+		log + `echo more >&2; exit 1`: "failed with status 1: logged 1 (",
 		`if [ $n = 1 ]; then ` + log + `exit 85; fi; echo "begin: no room" >&2; exit 1`:           "failed with status 1: begin: no room\n",
 		`yes "much of it" | head -c 100000 >&2; echo >&2; echo "$(printf 'the end')" >&2; exit 1`: "failed with status 1: the end\n",
 	} {

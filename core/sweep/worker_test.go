@@ -16,7 +16,7 @@ import (
 )
 
 // A worker keeps its name until it ends, reports its progress, and tries failed jobs again when the
-// sweep is told to, while other jobs run.
+// sweep is asked to, while other jobs run.
 func TestAWorkerTriesAgain(t *testing.T) {
 	leave := fifo(t)
 	e, said := script(t, 3, `[ $2 = 2 ] && { read line < '`+leave.Name()+`'; finish $1 $2; exit 0; }; [ $n = 2 ] && finish $1 $2 && exit 0; exit 1`)
@@ -47,7 +47,7 @@ func TestAWorkerTriesAgain(t *testing.T) {
 		t.Errorf("failed are %v", failed)
 	}
 	if !g.IsAtWork("a") || g.IsAtWork("b") {
-		t.Error("it does not know who is at work")
+		t.Error("it mistakes which worker is at work")
 	}
 	if err := g.AskAgain(); err != nil {
 		t.Fatal(err)
@@ -67,16 +67,16 @@ func TestAWorkerTriesAgain(t *testing.T) {
 }
 
 // On a disk without locks a worker of this machine is known by its process: it has its name to itself, and
-// can be told to end.
+// can be asked to end.
 func TestWorkersOnADiskWithoutLocks(t *testing.T) {
 	e, _ := script(t, 1, "")
 	g := e.Grid
 	real := flock
 	defer func() { flock = real }()
 	flock = func(*os.File, int) error { return syscall.ENOLCK }
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM)
-	defer signal.Stop(told)
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM)
+	defer signal.Stop(asked)
 	r, err := g.Register(Worker{Name: "a"})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestWorkersOnADiskWithoutLocks(t *testing.T) {
 	if err := g.EndWorker("a"); err != nil {
 		t.Error(err)
 	} else {
-		<-told
+		<-asked
 	}
 	r.End(nil, "done")
 	if g.IsAtWork("a") || g.IsAtWork("b") {
@@ -140,7 +140,7 @@ func TestAttemptsSaveWhenAsked(t *testing.T) {
 
 // A process that sees another folder, or this folder without its locks, is distinguished from one
 // that shares the disk. Another process looks, as another machine would.
-func TestATokenTellsWhatIsShared(t *testing.T) {
+func TestATokenShowsWhatIsShared(t *testing.T) {
 	e, _ := script(t, 1, "")
 	token, err := e.Grid.Token()
 	if err != nil {

@@ -105,7 +105,7 @@ type gamma struct {
 
 func (listed) Defaults() map[string]any { return map[string]any{"gamma": defaultLists} }
 
-// Who sets elements of a document's lists sets none of those that it was made from.
+// Setting elements of a document's lists sets none of those that it was made from.
 func TestADocumentHasListsOfItsOwn(t *testing.T) {
 	c := lists{Widths: []int{8, 8}, Turns: []inner{{Kind: "a"}}}
 	doc := reflect.ValueOf(Of(&c)).Elem()

@@ -55,16 +55,16 @@ func readReplay(t *testing.T) (r recordedReplay) {
 	return r
 }
 
-// told is a look of a copy, the action that follows it, and what led to it unless it begins an episode.
-type told struct {
+// shown is a look of a copy, the action that follows it, and what led to it unless it begins an episode.
+type shown struct {
 	copied              int
 	obs, action, reward float32
 	first               bool
 	end                 experience.End
 }
 
-// tell returns a log of looks of one number.
-func tell(copies int, looks []told) *experience.Log {
+// logOf returns a log of looks of one number.
+func logOf(copies int, looks []shown) *experience.Log {
 	log := experience.NewLog(experience.Shape{Numbers: 1, Act: 1, Copies: copies}, experience.Keep{Looks: 4 * copies * len(looks), Steps: 2 * len(looks)})
 	action := make([]float32, copies)
 	for _, l := range looks {
@@ -175,16 +175,16 @@ func TestGoldenReplay(t *testing.T) {
 			begins[number] = true
 		}
 	}
-	var looks []told
+	var looks []shown
 	for number := 1; number <= r.Items+length-1; number++ {
-		l := told{obs: float32(number), first: begins[float64(number)]}
+		l := shown{obs: float32(number), first: begins[float64(number)]}
 		if begins[float64(number+1)] {
 			l.end = experience.Truncated
 		}
 		looks = append(looks, l)
 	}
 	c := short(1, len(r.Starts), length-1)
-	x := newAgent(t, c, tell(1, looks), 1)
+	x := newAgent(t, c, logOf(1, looks), 1)
 	fresh, b := make([]uint64, 1), newBatch(c)
 	if err := b.fill(x, fresh); err != nil {
 		t.Fatal(err)
@@ -213,16 +213,16 @@ func TestGoldenAnnotations(t *testing.T) {
 	if len(r.IsFirst.Shape) != 2 || len(r.First.Data) != len(r.IsFirst.Data) || len(r.Last.Data) != len(r.IsFirst.Data) || len(r.IsLast.Data) != len(r.IsFirst.Data) || !slices.Contains(r.Last.Data, 1) {
 		t.Fatalf("%+v are recorded", r)
 	}
-	var looks []told
+	var looks []shown
 	for i, first := range r.IsFirst.Data {
-		l := told{first: i == 0 || first == 1}
+		l := shown{first: i == 0 || first == 1}
 		if r.IsLast.Data[i] == 1 {
 			l.end = experience.Truncated
 		}
 		looks = append(looks, l)
 	}
 	c := short(1, r.IsFirst.Shape[0], r.IsFirst.Shape[1]-1)
-	b := filled(t, newAgent(t, c, tell(1, looks), 1))
+	b := filled(t, newAgent(t, c, logOf(1, looks), 1))
 	flags(t, "the first of its episode", b.first, r.First, c, c.Sequences)
 	flags(t, "the last of its episode", b.last, r.Last, c, c.Sequences)
 }
@@ -240,12 +240,12 @@ func TestGoldenContext(t *testing.T) {
 	for _, copies := range []int{1, n} {
 		c := short(copies, n, length-1)
 		c.Deter, c.Blocks = stored.Shape[2], 1
-		var looks []told
+		var looks []shown
 		for i, first := range r.StoredFirst.Data {
 			at := func(name string) float32 { return float32(r.Stored[name].Data[i]) }
-			looks = append(looks, told{copied: i / length % copies, obs: at("obs"), action: at("action"), reward: at("reward"), first: first == 1})
+			looks = append(looks, shown{copied: i / length % copies, obs: at("obs"), action: at("action"), reward: at("reward"), first: first == 1})
 		}
-		x := newAgent(t, c, tell(copies, looks), 1)
+		x := newAgent(t, c, logOf(copies, looks), 1)
 		scale := float32(1 + slices.Max(stored.Data)) // the numbers of a latent are within [-1,1]
 		classes := putLatents(x, stored.Float32(), scale, n/copies*length)
 		b := filled(t, x)

@@ -104,7 +104,7 @@ func TestActivationsAreThePolicys(t *testing.T) {
 		}
 		for i, v := range l.Post {
 			if v != max(0, l.Pre[i]) {
-				t.Fatalf("%s: %v behind an activation of %v", l.Name, v, l.Pre[i])
+				t.Fatalf("%s: %v after an activation of %v", l.Name, v, l.Pre[i])
 			}
 		}
 	}

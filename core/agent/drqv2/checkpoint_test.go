@@ -53,7 +53,7 @@ func TestALoadedAgentGoesOnBitForBit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if file.String() != "more" {
-			t.Errorf("%q is left of what came behind", file)
+			t.Errorf("%q is left of what came after", file)
 		}
 		if err := b.Load(saved(t, b)); err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestALoadedAgentGoesOnBitForBit(t *testing.T) {
 		for range 20 {
 			one, other := s.update(t), again.update(t)
 			if math.Float64bits(one.Losses.Critic) != math.Float64bits(other.Losses.Critic) || one.Losses != other.Losses && !math.IsNaN(one.Losses.Alpha) {
-				t.Fatalf("saved behind %d slices: losses %+v and %+v", cut, one.Losses, other.Losses)
+				t.Fatalf("saved after %d slices: losses %+v and %+v", cut, one.Losses, other.Losses)
 			}
 		}
 		sameBits(t, a, b)
@@ -203,7 +203,7 @@ func TestAnAgentApart(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(saved(t, a).Bytes(), saved(t, b).Bytes()) {
-				t.Fatalf("apart another file is written, slices of %d rows, %d behind an update", slice, i+1)
+				t.Fatalf("apart another file is written, slices of %d rows, %d after an update", slice, i+1)
 			}
 			if err := b.Load(saved(t, b)); err != nil {
 				t.Fatal(err)

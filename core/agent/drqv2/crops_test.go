@@ -49,7 +49,7 @@ func TestCropsAreWhatABatchHolds(t *testing.T) {
 	mine := x.Crops()
 	clear(mine[0].Frame)
 	if again := x.Crops(); bytes.Equal(again[0].Frame, mine[0].Frame) {
-		t.Error("who changes what is shown changes the frames")
+		t.Error("a change of what is shown changes the frames")
 	}
 }
 

@@ -43,7 +43,7 @@ func (d *dreams) fill(c *Config, from *agent.BatchSource, occasion uint64) error
 }
 
 // halves returns T_c and T_a of latents [S,2F], clamped to the range of tanh: a generator
-// knows no such bounds.
+// has no such bounds.
 func (x *Agent) halves(g *op.Graph, z *op.Node) (critic, actor *op.Node) {
 	f := x.config.Pixels.Feature
 	z = g.Clamp(z, -largest, largest)

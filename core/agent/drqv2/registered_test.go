@@ -62,7 +62,7 @@ func TestEpisodesHaveRows(t *testing.T) {
 				frames.Begin(0, experience.Look{Frame: []byte{0}})
 			}
 			if w := (experience.Frames{Log: frames}).Windows(own.NStep, c.Pixels.Stack, 1); step >= own.NStep && len(w.Runs) == 0 {
-				t.Fatalf("episodes of %d env steps: no row among %d frames behind step %d", length, frames.Len(), step)
+				t.Fatalf("episodes of %d env steps: no row among %d frames after step %d", length, frames.Len(), step)
 			}
 			frames.Add(0, experience.Step{Action: []float32{0}, Reward: 0, Next: experience.Look{Frame: []byte{0}}})
 		}

@@ -66,11 +66,11 @@ func latentsFollow(t *testing.T, c Config) {
 			t.Fatal(err)
 		}
 		d := l.learnings.Newest().dreamt
-		if want := l.aligned.now.Apply(d.columns.Obs); !(apart(told(c, want), d.into.in) <= 1e-9) {
+		if want := l.aligned.now.Apply(d.columns.Obs); !(apart(limited(c, want), d.into.in) <= 1e-9) {
 			t.Fatalf("unit %d: %v is read as %v", unit, want, d.into.in)
 		}
 		v, h := l.heads.value.B.Data[0], c.latents().Obs
-		for j, z := range told(c, l.aligned.begun.Apply(d.columns.Obs[:h])) {
+		for j, z := range limited(c, l.aligned.begun.Apply(d.columns.Obs[:h])) {
 			v += z * l.heads.value.W.Data[j]
 		}
 		if off := v - d.v[0]; off > 1e-5 || off < -1e-5 || !slices.Equal(begun, l.aligned.begun.W.Data) {

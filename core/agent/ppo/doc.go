@@ -44,7 +44,7 @@
 // rows; F sees them too, or the original observations.
 //
 // The run's log keeps what was seen in the window, each look once, and for longer what is pinned:
-// transitions with a reward, and the rows to align by. The learner knows what each row of D_real was made from
+// transitions with a reward, and the rows to align by. The learner has what each row of D_real was made from
 // (Latent.Recall), and F may look at the frames themselves. The trunk then ends with a ReLU, so
 // that z has no upper bound.
 //

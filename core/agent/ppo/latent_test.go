@@ -173,7 +173,7 @@ func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 				for i, v := range p.Data {
 					g := clip * gradient[k][i]
 					if math.Abs(g) < 1e-4 {
-						continue // float32 hardly knows the sign of a smaller gradient, and a first step is little more than the sign
+						continue // in float32 a smaller gradient hardly has a sign, and a first step is little more than the sign
 					}
 					moved++
 					want := weights[k][i] - s.rates.LRActor*g/(math.Abs(g)+1e-5)
@@ -183,14 +183,14 @@ func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 				}
 			}
 			if moved < 60 {
-				t.Errorf("only %d weights move enough to tell", moved)
+				t.Errorf("only %d weights move enough to compare", moved)
 			}
 		})
 	}
 }
 
-// told limits z to the range of the trunk's activation: tanh, or ReLU where the agent sees frames.
-func told(c Config, z []float32) []float32 {
+// limited limits z to the range of the trunk's activation: tanh, or ReLU where the agent sees frames.
+func limited(c Config, z []float32) []float32 {
 	z = slices.Clone(z)
 	for i, v := range z {
 		if z[i] = max(v, 0); c.Side == 0 {
@@ -224,7 +224,7 @@ func judgedByTheOldHeads(t *testing.T, c Config) {
 	ones := 0
 	sum, square := 0.0, 0.0
 	for i := range d.columns.Size {
-		z, next := told(c, d.columns.Obs[i*h:(i+1)*h]), told(c, d.columns.Next[i*h:(i+1)*h])
+		z, next := limited(c, d.columns.Obs[i*h:(i+1)*h]), limited(c, d.columns.Next[i*h:(i+1)*h])
 		if !slices.Equal(z, d.z[i*h:(i+1)*h]) || !slices.Equal(z, d.into.in[i*h:(i+1)*h]) {
 			t.Errorf("row %d is read as %v, want %v", i, d.into.in[i*h:(i+1)*h], z)
 		}

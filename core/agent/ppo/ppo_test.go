@@ -84,7 +84,7 @@ func (s *session) context(dst []float32, copied, step int) (right int) {
 	return at % s.x.config.Shape.Act
 }
 
-// see draws a copy's frame: some noise, and a bright line whose height tells the context.
+// see draws a copy's frame: some noise, and a bright line whose height shows the context.
 func (s *session) see(copied, step int) []byte {
 	frame := make([]byte, s.x.config.frame())
 	for i := range frame {
@@ -287,7 +287,7 @@ func TestUpdatesDoNotAllocate(t *testing.T) {
 	})
 }
 
-// The agent learns which choice a context wants.
+// The agent learns which choice a context needs.
 func TestItLearns(t *testing.T) {
 	bothObserved(t, func(t *testing.T, c Config) {
 		c.Hidden = []int{32, 32}

@@ -9,16 +9,16 @@ import (
 	"pgrlab/core/testing/golden"
 )
 
-// toldUpdates is what the authors' agent needs for the same updates.
-type toldUpdates struct {
+// givenUpdates is what the authors' agent needs for the same updates.
+type givenUpdates struct {
 	Obs, Act, Critics, Subset, UTD, Delay int
 	Hidden                                []int
 	Gamma, LR, Tau, Alpha                 float64
 	Weights                               []golden.Tensor
-	Updates                               []toldUpdate
+	Updates                               []givenUpdate
 }
 
-type toldUpdate struct {
+type givenUpdate struct {
 	Obs, Act, Reward, Next, Done, TargetNoise, ActorNoise []float32
 	Subset                                                []int
 }
@@ -34,14 +34,14 @@ func TestGoldenUpdates(t *testing.T) {
 			c.Critics, c.Subset, c.PolicyDelay = critics, 2, 3
 			s := newAgent(t, c, 3)
 			rates := agent.Rates{LRActor: 2e-3, LRCritic: 2e-3, Tau: 0.05}
-			told := toldUpdates{
+			given := givenUpdates{
 				Obs: c.Obs, Act: c.Act, Critics: c.Critics, Subset: c.Subset, UTD: utd, Delay: c.PolicyDelay, Hidden: c.Hidden,
 				Gamma: c.Gamma, LR: rates.LRActor, Tau: rates.Tau, Alpha: c.InitialAlpha, Weights: golden.Tensors(s.nets.state()),
 			}
 			for i := range uint64(updates) {
-				told.Updates = append(told.Updates, toldUpdateOf(t, s, size, i))
+				given.Updates = append(given.Updates, givenUpdateOf(t, s, size, i))
 			}
-			golden.Given(t, "testdata/"+name+"-input.json", told)
+			golden.Given(t, "testdata/"+name+"-input.json", given)
 			var want struct {
 				Critic, Actor, Alpha, AlphaLoss, QMean []float64
 				Stepped                                []bool
@@ -73,8 +73,8 @@ func TestGoldenUpdates(t *testing.T) {
 	}
 }
 
-// toldUpdateOf is what an agent's update of that number reads.
-func toldUpdateOf(t *testing.T, s *Agent, size int, i uint64) (u toldUpdate) {
+// givenUpdateOf is what an agent's update of that number reads.
+func givenUpdateOf(t *testing.T, s *Agent, size int, i uint64) (u givenUpdate) {
 	fill(t, s, size, i)
 	b, err := s.Batch(size)
 	if err != nil {

@@ -71,7 +71,7 @@ func (c *compiler) compile() error {
 	}
 	for _, b := range c.p.Buffers {
 		if b.Host != nil && len(b.Host) != b.Len() {
-			return fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(b.Host), b.Len())
+			return fmt.Errorf("buffer %s holds %d numbers, its shape has %d", b.Name, len(b.Host), b.Len())
 		}
 	}
 	for _, in := range c.p.Instrs {

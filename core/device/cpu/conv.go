@@ -24,13 +24,13 @@ type frame struct {
 	memory                           [][]float32 // indexed by the share's place
 }
 
-func (c *compiler) newFrame(height, width, channels, before, below, behind int) frame {
-	f := frame{height: height, width: width, channels: channels, top: before, left: before, bottom: below, right: behind}
+func (c *compiler) newFrame(height, width, channels, before, below, after int) frame {
+	f := frame{height: height, width: width, channels: channels, top: before, left: before, bottom: below, right: after}
 	f.stride = width * channels
 	if f.bare() {
 		return f
 	}
-	f.stride = (before + width + behind) * channels
+	f.stride = (before + width + after) * channels
 	f.memory = c.perShare((before + height + below) * f.stride)
 	return f
 }
@@ -168,9 +168,9 @@ func newBackward(c *compiler, over window.Geometry, out int) *backward {
 	height, width := over.Out()
 	b := &backward{k: c.k, over: over, out: out}
 	before := (over.Kernel+over.Stride-1)/over.Stride - 1
-	// Pixels may remain behind the last place that only windows at further places would meet.
-	behind := func(side, places int) int { return max(0, (side-1+over.Pad)/over.Stride-(places-1)) }
-	b.frame = c.newFrame(height, width, out, before, behind(over.Height, height), behind(over.Width, width))
+	// Pixels may remain after the last place that only windows at further places would meet.
+	after := func(side, places int) int { return max(0, (side-1+over.Pad)/over.Stride-(places-1)) }
+	b.frame = c.newFrame(height, width, out, before, after(over.Height, height), after(over.Width, width))
 	size := 0
 	for ry := range over.Stride {
 		for rx := range over.Stride {

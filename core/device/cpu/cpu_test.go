@@ -13,7 +13,7 @@ import (
 	"pgrlab/core/testing/racing"
 )
 
-// Every segment must see what all shares of the previous one wrote, whoever worked on them and
+// Every segment must see what all shares of the previous one wrote, whichever worker did them and
 // however long that took. Runs with all parts and runs with one part alternate.
 func TestSegmentsAreBarriers(t *testing.T) {
 	for workers, runs := range map[int]int{2: 60, 3: 20, 5: 5, 8: 5} { // large numbers of workers wait long for cores that do not exist
@@ -191,7 +191,7 @@ func TestPostponedStagesWaitForABarrier(t *testing.T) {
 	s.add(meets)
 	s.flush()
 	if len(s.segments) != 2 || s.segments[1][0].name != "sum" {
-		t.Errorf("the sum is not behind the barrier that was needed anyway: %d segments", len(s.segments))
+		t.Errorf("the sum is not after the barrier that was needed anyway: %d segments", len(s.segments))
 	}
 	s = newScheduler()
 	s.add(partial)

@@ -82,8 +82,8 @@ func TestLayersOfImagesGoImageByImage(t *testing.T) {
 	}
 }
 
-// With one image, the lane that has none clears all of its sums again, whoever does its parts.
-func TestSumsOverImagesStartAnew(t *testing.T) {
+// With one image, the lane that has none clears all of its sums again, whichever worker does its parts.
+func TestSumsOverImagesStartAgain(t *testing.T) {
 	dev, err := New(Options{Threads: 8, LeastShare: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/testing/emulator"
 )
 
-// idle is a context that can be told to ignore graphs and uploads, so that only the work above the
+// idle is a context that can be set to ignore graphs and uploads, so that only the work above the
 // driver remains in a run; interpreting PTX allocates.
 type idle struct {
 	driver.Context

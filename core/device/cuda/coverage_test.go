@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 	}
 	if !onGPU && code == 0 && everything() {
 		if missing := unlaunched(); len(missing) > 0 {
-			fmt.Printf("FAIL: no test here launches the kernels %s: nobody would know whether they work on a card\n", strings.Join(missing, ", "))
+			fmt.Printf("FAIL: no test here launches the kernels %s: it is not known whether they work on a card\n", strings.Join(missing, ", "))
 			code = 1
 		}
 	}

@@ -141,7 +141,7 @@ func TestAParkThatFails(t *testing.T) {
 // whenFull are the calls that may run out of memory.
 var whenFull = []string{"cuDevicePrimaryCtxRetain", "cuMemAlloc", "cuMemHostAlloc", "cuModuleLoadDataEx", "cuModuleGetFunction", "cuGraphInstantiate", "cuLaunchKernel", "cuGraphLaunch"}
 
-// Any call of the driver may fail, with any code: the caller is told, what is lost stays lost and
+// Any call of the driver may fail, with any code: the caller gets an error, what is lost stays lost and
 // says so, nothing hangs or panics, closing gives all memory back, and the next device works.
 func TestEveryCallCanFail(t *testing.T) {
 	if onGPU {
@@ -173,7 +173,7 @@ func TestEveryCallCanFail(t *testing.T) {
 				switch {
 				case err == nil && (call == "cuModuleGetFunction" || code == 2 && f.beside):
 				case err == nil:
-					t.Errorf("%s, and nobody noticed", name)
+					t.Errorf("%s, without an error", name)
 				case code == 2 && call != "cuDevicePrimaryCtxRetain" && !errors.As(err, &full):
 					t.Errorf("%s: %v is no lack of memory", name, err)
 				case code != 1 && !errors.As(err, &gone):

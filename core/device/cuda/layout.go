@@ -53,7 +53,7 @@ type words struct {
 	occasion int
 	items    map[*device.Items]int
 	routine  int
-	state    int // with the gate behind it
+	state    int // with the gate after it
 }
 
 // gateAt is the offset of a program's gate from its state, in the downloaded part.
@@ -80,7 +80,7 @@ func arrange(p *device.Program, steps []step, kept func(host []float32) bool) (*
 		at := &l.places[i]
 		switch {
 		case b.Host != nil && len(b.Host) != b.Len():
-			return nil, fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(b.Host), b.Len())
+			return nil, fmt.Errorf("buffer %s holds %d numbers, its shape has %d", b.Name, len(b.Host), b.Len())
 		case b.Len() == 0:
 			at.kind = nothing
 		case b.Host == nil:

@@ -158,7 +158,7 @@ func TestStoresAreLostByParking(t *testing.T) {
 		close32(t, "drawn", d.tensors[0].Data, want.Obs, 0)
 	}
 	if err := s.Put(19, make([]float32, 2*shape.Width())); err == nil {
-		t.Error("rows were put behind the end")
+		t.Error("rows were put after the end")
 	}
 }
 

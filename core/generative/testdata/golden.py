@@ -123,8 +123,8 @@ def stored(architecture, net, weights):
     return out
 
 
-class Told:
-    """Random numbers that were told, in the place of torch.randn and randn_like."""
+class Given:
+    """Random numbers that are given, in the place of torch.randn and randn_like."""
 
     def __init__(self, numbers):
         self.numbers = [torch.tensor(n) for n in numbers]
@@ -148,43 +148,43 @@ class Told:
 
 def main(architecture, root, ema):
     with open(os.path.join(HERE, architecture + "-input.json")) as f:
-        told = json.load(f)
+        given = json.load(f)
     networks, diffusion, norm = imported(root, ema)
-    rows = torch.tensor(told["Rows"])
-    conditional = told["Scores"] is not None
-    width = told["Width"] // 2 if architecture == "pgr" else told["Width"]
+    rows = torch.tensor(given["Rows"])
+    conditional = given["Scores"] is not None
+    width = given["Width"] // 2 if architecture == "pgr" else given["Width"]
     more = {"cond_dim": 1, "cfg_dropout": 0.25} if conditional else {}
-    net = networks.ResidualMLPDenoiser(d_in=rows.shape[1], dim_t=told["Embedding"], mlp_width=width, num_layers=told["Blocks"], random_fourier_features=True, learned_sinusoidal_dim=16, activation=told["Activation"], layer_norm=False, **more)
-    load(architecture, net, told["Weights"])
-    kinds = {"normalizer": norm.normalizer_factory(told["Normaliser"], rows)}
+    net = networks.ResidualMLPDenoiser(d_in=rows.shape[1], dim_t=given["Embedding"], mlp_width=width, num_layers=given["Blocks"], random_fourier_features=True, learned_sinusoidal_dim=16, activation=given["Activation"], layer_norm=False, **more)
+    load(architecture, net, given["Weights"])
+    kinds = {"normalizer": norm.normalizer_factory(given["Normaliser"], rows)}
     if conditional:
-        padded = torch.tensor(told["Scores"] + [0.0])[:, None]  # their buffer is longer than what it holds
-        kinds["cond_normalizer"] = norm.normalizer_factory(told["Normaliser"], padded)
+        padded = torch.tensor(given["Scores"] + [0.0])[:, None]  # their buffer is longer than what it holds
+        kinds["cond_normalizer"] = norm.normalizer_factory(given["Normaliser"], padded)
     model = diffusion.ElucidatedDiffusion(net=net, event_shape=[rows.shape[1]], **kinds)
-    trainer = diffusion.Trainer(model, train_batch_size=len(told["Steps"][0]["Rows"]), train_lr=told["LR"], lr_scheduler="cosine", train_num_steps=len(told["Steps"]), ema_update_every=told["EMAEvery"], save_and_sample_every=10**9, results_folder="/tmp")
+    trainer = diffusion.Trainer(model, train_batch_size=len(given["Steps"][0]["Rows"]), train_lr=given["LR"], lr_scheduler="cosine", train_num_steps=len(given["Steps"]), ema_update_every=given["EMAEvery"], save_and_sample_every=10**9, results_folder="/tmp")
     losses = []
-    for step in told["Steps"]:
+    for step in given["Steps"]:
         data, condition = rows[step["Rows"]], {}
         if conditional:
-            condition["cond"] = torch.tensor(told["Scores"])[step["Rows"]][:, None]
+            condition["cond"] = torch.tensor(given["Scores"])[step["Rows"]][:, None]
             net.cond_dropout.sample = lambda sample_shape, keep=step["Keep"]: torch.tensor(keep).reshape(sample_shape)
         elif architecture == "synther":
             condition["use_wandb"] = False
-        with Told([step["Level"], step["Noise"]]).used():
+        with Given([step["Level"], step["Noise"]]).used():
             losses.append(trainer.train_on_batch(data, **condition))
     average = trainer.ema.ema_model
     average.eval()
     samples = []
-    for strength in told["Guidance"]:
+    for strength in given["Guidance"]:
         condition = {}
         if conditional:
-            condition = {"cond": np.array(told["Prompts"])[:, None], "cfg_scale": strength}
-        average.S_churn = told["Churn"]
-        with Told(told["Noise"]).used():
-            x = average.sample(batch_size=len(told["Prompts"] or []) or len(told["Noise"][0]) // rows.shape[1], num_sample_steps=told["Levels"], clamp=told["Normaliser"] == "minmax", disable_tqdm=True, **condition)
+            condition = {"cond": np.array(given["Prompts"])[:, None], "cfg_scale": strength}
+        average.S_churn = given["Churn"]
+        with Given(given["Noise"]).used():
+            x = average.sample(batch_size=len(given["Prompts"] or []) or len(given["Noise"][0]) // rows.shape[1], num_sample_steps=given["Levels"], clamp=given["Normaliser"] == "minmax", disable_tqdm=True, **condition)
         samples.append(x.tolist())
     with open(os.path.join(HERE, architecture + "-golden.json"), "w") as f:
-        json.dump({"Losses": losses, "Model": stored(architecture, net, told["Weights"]), "Average": stored(architecture, average.net, told["Weights"]), "Samples": samples}, f)
+        json.dump({"Losses": losses, "Model": stored(architecture, net, given["Weights"]), "Average": stored(architecture, average.net, given["Weights"]), "Samples": samples}, f)
         f.write("\n")
 
 

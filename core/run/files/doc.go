@@ -10,7 +10,7 @@
 // for. Names cannot lead outside the folder (os.Root).
 //
 // Run folders are renamed, too, while their runs go on, and other runs begin under the names
-// that they had. So who writes a run keeps its folder open (Root) and never goes by its path.
+// that they had. So a writer of a run keeps its folder open (Root) and never goes by its path.
 //
 // New files and folders are readable and writable for all, less the umask.
 //

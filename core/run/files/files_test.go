@@ -176,7 +176,7 @@ func TestReadFileIsBounded(t *testing.T) {
 	}
 }
 
-// A watcher is told of every change before it is made, and a change that it refuses is not made.
+// A watcher is notified of every change before it is made, and a change that it refuses is not made.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	var said []string
@@ -210,7 +210,7 @@ func TestWatch(t *testing.T) {
 	}
 	want := "mkdir data; sync folder " + dir + "; create x; write x, 3 bytes at 0; write x, 1 bytes at 3; truncate x; sync x; rename x to data/y; link data/y to z; remove z; sync folder data"
 	if got := strings.Join(said, "; "); got != want {
-		t.Errorf("heard\n%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	refuse = errors.New("no")
 	before, _ := os.ReadDir(dir)

@@ -100,7 +100,7 @@ func lastLine(text string) string {
 const queueFormat = "ArrayTaskID:|,State:|,Reason:|,NodeList:|,RestartCnt:|,Name:|"
 
 // Queue asks for the elements of an array, including those that have ended lately. An array
-// that Slurm no longer knows has none.
+// that Slurm no longer lists has none.
 func Queue(ctx context.Context, run Command, id string) ([]Element, error) {
 	out, err := run(ctx, nil, "squeue", "-h", "-r", "-j", id, "-t", "all", "-O", queueFormat)
 	if err != nil && strings.Contains(err.Error(), "Invalid job id") {

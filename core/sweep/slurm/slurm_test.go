@@ -40,7 +40,7 @@ func TestTheQueueIsRead(t *testing.T) {
 	}
 }
 
-func TestIndexesAreWrittenAsSlurmWantsThem(t *testing.T) {
+func TestIndexesAreWrittenAsSlurmNeedsThem(t *testing.T) {
 	for want, all := range map[string][]int{"0": {0}, "0-3": {0, 1, 2, 3}, "0,2": {0, 2}, "1-2,5,7-9": {1, 2, 5, 7, 8, 9}, "": nil} {
 		if got := Indexes(all); got != want {
 			t.Errorf("%v are %q, want %q", all, got, want)

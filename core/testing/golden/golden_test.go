@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A file without numbers that a test wants is refused, whatever else is in it.
+// A file without numbers that a test needs is refused, whatever else is in it.
 func TestMissing(t *testing.T) {
 	type sizes struct{ Rows int }
 	type wanted struct {

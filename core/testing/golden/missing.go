@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// missing returns which numbers that a test wants are not in a file, or are an empty list or null there:
+// missing returns which numbers that a test needs are not in a file, or are an empty list or null there:
 // the test would compare nothing with them. What a type reads by itself is its own affair, and a field
 // with omitempty may be left out.
-func missing(where string, wants reflect.Type, has any) (all []string) {
-	if reflect.PointerTo(wants).Implements(reflect.TypeFor[json.Unmarshaler]()) && has != nil {
+func missing(where string, needs reflect.Type, has any) (all []string) {
+	if reflect.PointerTo(needs).Implements(reflect.TypeFor[json.Unmarshaler]()) && has != nil {
 		return nil
 	}
 	switch has := has.(type) {
@@ -24,28 +24,28 @@ func missing(where string, wants reflect.Type, has any) (all []string) {
 			return []string{where}
 		}
 		for i, v := range has {
-			all = append(all, missing(fmt.Sprintf("%s[%d]", where, i), wants.Elem(), v)...)
+			all = append(all, missing(fmt.Sprintf("%s[%d]", where, i), needs.Elem(), v)...)
 		}
 	case map[string]any:
 		switch {
-		case wants.Kind() == reflect.Pointer:
-			return missing(where, wants.Elem(), has)
-		case wants.Kind() == reflect.Struct:
-			return missingFields(where, wants, has)
+		case needs.Kind() == reflect.Pointer:
+			return missing(where, needs.Elem(), has)
+		case needs.Kind() == reflect.Struct:
+			return missingFields(where, needs, has)
 		case len(has) == 0:
 			return []string{where}
 		}
 		for _, key := range slices.Sorted(maps.Keys(has)) {
-			all = append(all, missing(where+"."+key, wants.Elem(), has[key])...)
+			all = append(all, missing(where+"."+key, needs.Elem(), has[key])...)
 		}
 	}
 	return all
 }
 
 // missingFields is missing for the fields of a struct.
-func missingFields(where string, wants reflect.Type, has map[string]any) (all []string) {
-	for i := range wants.NumField() {
-		f := wants.Field(i)
+func missingFields(where string, needs reflect.Type, has map[string]any) (all []string) {
+	for i := range needs.NumField() {
+		f := needs.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" {
 			name = f.Name

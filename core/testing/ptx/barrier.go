@@ -10,7 +10,7 @@ type barrier struct {
 	stopped  []*warp
 	popc     uint64
 	and, or  bool
-	clock    clock // what those who have arrived hand on
+	clock    clock // what those that have arrived hand on
 }
 
 // lowerBarrier is bar and barrier: .sync, .arrive, .red, and bar.warp.sync.

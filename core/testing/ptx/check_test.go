@@ -32,7 +32,7 @@ func TestFaults(t *testing.T) {
 		want       string // "" for no fault
 	}{
 		{"inside", device + `st.global.u32 [%d2], 1;`, 64, ""},
-		{"behind the end", device + `st.global.u32 [%d2+4], 1;`, 64, "thread 63,0,0: 4 bytes at 0x1000000100, 0 bytes behind the end of an allocation of 256 bytes"},
+		{"after the end", device + `st.global.u32 [%d2+4], 1;`, 64, "thread 63,0,0: 4 bytes at 0x1000000100, 0 bytes after the end of an allocation of 256 bytes"},
 		{"before the start", device + `ld.global.u32 %r1, [%d2+-4];`, 64, "thread 0,0,0: 4 bytes at 0xffffffffc, 4 bytes before an allocation of 256 bytes"},
 		{"over the end", `ld.global.u64 %d5, [%out+252];`, 1, "a multiple of 8"},
 		{"vector over the end", `ld.global.v2.u32 {%r1, %r2}, [%out+256];`, 1, "8 bytes at 0x1000000100"},
@@ -40,7 +40,7 @@ func TestFaults(t *testing.T) {
 		{"misaligned vector", `ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%out+8];`, 1, "is not a multiple of 16"},
 		{"null", `mov.u64 %d1, 0; st.global.u32 [%d1+8], 1;`, 1, "a null pointer"},
 		{"wild", `mov.u64 %d1, 0x500000000000; ld.global.u32 %r1, [%d1];`, 1, "in no allocation"},
-		{"generic", `ld.u32 %r1, [%out+1024];`, 1, "behind the end"},
+		{"generic", `ld.u32 %r1, [%out+1024];`, 1, "after the end"},
 		{"shared", table + `ld.shared.u32 %r1, [s+256];`, 1, "shared address 256: the block has 256 bytes"},
 		{"shared below", table + `mov.u32 %r2, 0; st.shared.u32 [%r2+-4], 1;`, 1, "shared address -4"},
 		{"local", `.local .align 4 .b8 l[16]; ld.local.u32 %r1, [l+16];`, 1, "16 bytes of local memory"},
@@ -141,7 +141,7 @@ func TestFaultNamesTheLine(t *testing.T) {
 	mem := device()
 	p := upload(t, mem, make([]uint32, 64))
 	err = k.Run(mem, [3]uint32{3, 2, 1}, [3]uint32{4, 2, 1}, 0, Pack{}.Add(p, 8).Add(p, 8))
-	want := fmt.Sprintf("run kernel k: ptx line %d (st.global.u32 [%%out+256], 1;): block 0,0,0 thread 0,0,0: 4 bytes at %#x, 0 bytes behind the end of an allocation of 256 bytes", line, p+256)
+	want := fmt.Sprintf("run kernel k: ptx line %d (st.global.u32 [%%out+256], 1;): block 0,0,0 thread 0,0,0: 4 bytes at %#x, 0 bytes after the end of an allocation of 256 bytes", line, p+256)
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}

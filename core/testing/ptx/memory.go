@@ -162,7 +162,7 @@ func (m *Memory) describe(p uint64, module *Module) string {
 			case p-a.base < n:
 				return fmt.Sprintf("%#x, %d bytes into an allocation of %d bytes", p, p-a.base, n)
 			case p-a.base < n+guardBytes:
-				return fmt.Sprintf("%#x, %d bytes behind the end of an allocation of %d bytes", p, p-a.base-n, n)
+				return fmt.Sprintf("%#x, %d bytes after the end of an allocation of %d bytes", p, p-a.base-n, n)
 			case a.base-p <= guardBytes/2:
 				return fmt.Sprintf("%#x, %d bytes before an allocation of %d bytes", p, a.base-p, n)
 			}

@@ -120,7 +120,7 @@ func (l *lowering) value(o operand, k kind) slot {
 	switch o.kind {
 	case opRegister:
 		if !fits(o.reg.kind, k) {
-			l.fail("%s is a register of type %s, the instruction wants %s", o.reg.name, o.reg.kind, k)
+			l.fail("%s is a register of type %s, the instruction needs %s", o.reg.name, o.reg.kind, k)
 		}
 		return firstVirtual + slot(o.reg.id)
 	case opImmediate:

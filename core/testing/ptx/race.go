@@ -171,11 +171,11 @@ func (a *allocation) touch(w *warp, off, n int, what intent, in *inst) string {
 		if x.launch != l.memory.launches {
 			*x = touch{launch: l.memory.launches}
 		}
-		other := func(did string, who uint32) string {
-			if who == manyBlocks {
+		other := func(did string, by uint32) string {
+			if by == manyBlocks {
 				return fmt.Sprintf("device memory at %#x: other blocks %s it in this launch", a.base+uint64(off), did)
 			}
-			return fmt.Sprintf("device memory at %#x: block %s %s it in this launch", a.base+uint64(off), triple(l.place(int64(who-1))), did)
+			return fmt.Sprintf("device memory at %#x: block %s %s it in this launch", a.base+uint64(off), triple(l.place(int64(by-1))), did)
 		}
 		if x.writer != 0 && x.writer != me && !(what == writes && w.same(a.data[off:], n, in)) {
 			return other("wrote", x.writer)

@@ -109,7 +109,7 @@ func swizzled(r *rand.Rand, kind string, rows int) (words []uint32, values [][]f
 }
 
 // launchWarpgroup runs a body over the two operands, A of 64 rows from shared address 0 on and B of n
-// rows behind it.
+// rows after it.
 func launchWarpgroup(t testing.TB, text string, c Check, threads, n int, words []uint32) ([]float32, error) {
 	t.Helper()
 	m, err := Parse(text)
@@ -227,7 +227,7 @@ func TestWarpgroupFaults(t *testing.T) {
 		{"not waited for", wgmmaFence + product + commit, 128, Check{}, "was committed and not waited for"},
 		{"one left", wgmmaFence + product + commit + product + commit + "\twgmma.wait_group.sync.aligned 1;\n", 128, Check{}, "was committed and not waited for"},
 		{"overwritten", wgmmaFence + product + overwrite + wgmmaEnd, 128, Check{}, "was written before the wgmma was waited for"},
-		{"overwritten behind a barrier", wgmmaFence + product + commit + barrier + overwrite + wait, 128, all, "is written before a wgmma that reads it was waited for"},
+		{"overwritten after a barrier", wgmmaFence + product + commit + barrier + overwrite + wait, 128, all, "is written before a wgmma that reads it was waited for"},
 		{"copied over too early", wgmmaFence + product + commit + barrier + copies + wait + arrive, 128, all, "is written before a wgmma that reads it was waited for"},
 		{"overwritten before its group", wgmmaFence + product + commit + product + commit + "\twgmma.wait_group.sync.aligned 1;\n" + barrier + overwrite + wait, 128, Check{}, "was written before"},
 		{"overwritten after the wait", wgmmaFence + product + wgmmaEnd + barrier + overwrite, 128, all, ""},
@@ -261,7 +261,7 @@ func faults(t *testing.T, err error, reason string) {
 	}
 }
 
-// Accumulators arrive when the warp waits for them: who reads them earlier gets NaN, and what another
+// Accumulators arrive when the warp waits for them: what is read earlier is NaN, and what another
 // instruction writes to them is lost. Groups that are not waited for stay on their way.
 func TestWarpgroupResultsArriveLate(t *testing.T) {
 	words := make([]uint32, 9216/4)

@@ -1,4 +1,4 @@
-// Package racing tells tests whether the race detector is on. Work then takes ten times as
+// Package racing says whether the race detector is on. Work then takes ten times as
 // long, and a smaller amount of it is enough to find races.
 package racing
 

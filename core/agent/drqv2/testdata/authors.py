@@ -21,7 +21,7 @@ import torch.nn as nn
 torch.set_num_threads(1)
 HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, "input.json")) as f:
-    told = json.load(f)
+    given = json.load(f)
 for name in ("hydra", "omegaconf"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules["omegaconf"].OmegaConf = None
@@ -29,10 +29,10 @@ sys.path.insert(0, sys.argv[1])
 import drqv2
 import utils
 
-side, channels, stack = told["Side"], told["Channels"], told["Stack"]
-frames = [np.frombuffer(base64.b64decode(f), np.uint8).reshape(side, side, 3) for f in told["Frames"]]
+side, channels, stack = given["Side"], given["Channels"], given["Stack"]
+frames = [np.frombuffer(base64.b64decode(f), np.uint8).reshape(side, side, 3) for f in given["Frames"]]
 flat = side
-for stride in told["Strides"]:
+for stride in given["Strides"]:
     flat = (flat - 3) // stride + 1
 
 
@@ -40,18 +40,18 @@ class Encoder(drqv2.Encoder):
     def __init__(self, obs_shape):
         nn.Module.__init__(self)
         self.repr_dim, layers, c = channels * flat * flat, [], obs_shape[0]
-        for stride in told["Strides"]:
+        for stride in given["Strides"]:
             layers += [nn.Conv2d(c, channels, 3, stride=stride), nn.ReLU()]
             c = channels
         self.convnet = nn.Sequential(*layers)
 
 
 drqv2.Encoder = Encoder
-rates = told["Rates"]
-assert rates["LRActor"] == rates["LRCritic"] and len(set(told["Hidden"])) == 1 and len(told["Hidden"]) == 2
-actions = next(w["Shape"][1] for w in told["Weights"] if w["Name"] == "policy.3.w")
-agent = drqv2.DrQV2Agent((3 * stack, side, side), (actions,), torch.device("cpu"), rates["LRCritic"], told["Feature"], told["Hidden"][0], rates["Tau"], 0, 1, "0", told["Clip"], True)
-agent.aug = drqv2.RandomShiftsAug(told["Pad"])
+rates = given["Rates"]
+assert rates["LRActor"] == rates["LRCritic"] and len(set(given["Hidden"])) == 1 and len(given["Hidden"]) == 2
+actions = next(w["Shape"][1] for w in given["Weights"] if w["Name"] == "policy.3.w")
+agent = drqv2.DrQV2Agent((3 * stack, side, side), (actions,), torch.device("cpu"), rates["LRCritic"], given["Feature"], given["Hidden"][0], rates["Tau"], 0, 1, "0", given["Clip"], True)
+agent.aug = drqv2.RandomShiftsAug(given["Pad"])
 
 
 def places(name):
@@ -89,7 +89,7 @@ def ours(name, x):
     return x.T if name.endswith(".w") else x
 
 
-for w in told["Weights"]:
+for w in given["Weights"]:
     params = places(w["Name"])
     x = torch.tensor(w["Data"]).reshape(w["Shape"])
     for p, member in zip(params, x if len(params) > 1 else [x]):
@@ -109,7 +109,7 @@ shifts, noise = [], []
 torch.randint = lambda low, high, size, device, dtype: shifts.pop(0).reshape(size).to(dtype)
 utils._standard_normal = lambda shape, dtype, device: noise.pop(0).reshape(shape)
 out = {"Critic": [], "Actor": [], "QMean": [], "After": {}}
-for number, update in enumerate(told["Updates"], 1):
+for number, update in enumerate(given["Updates"], 1):
     rows = update["Rows"]
     for at in (0, 2):  # theirs is across, down
         shifts.append(torch.tensor([[r["Shift"][at + 1], r["Shift"][at]] for r in rows], dtype=torch.float32))
@@ -121,9 +121,9 @@ for number, update in enumerate(told["Updates"], 1):
     said = agent.update(iter([batch]), number)
     hook.remove()
     out["Critic"].append(said["critic_loss"]), out["Actor"].append(said["actor_loss"]), out["QMean"].append(values[0])
-    if number in (1, len(told["Updates"])):
+    if number in (1, len(given["Updates"])):
         after = []
-        for w in told["Weights"]:
+        for w in given["Weights"]:
             x = torch.cat([ours(w["Name"], p.detach()).flatten() for p in places(w["Name"])])
             after.append([float(f"{v:.7g}") for v in x.tolist()])
         out["After"][str(number)] = after

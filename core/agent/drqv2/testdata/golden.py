@@ -5,7 +5,7 @@ beyond them. There what tanh is taken of costs its square, too. Without them thi
 
 Written for this test from the paper (Yarats et al. 2022) and the order of an update of
 facebookresearch/drqv2: drqv2.py. Weights are ours: convolutions [ky·kx·c, out], layers
-[in, out], after the convolutions in the order (y, x, c); PyTorch wants (c, y, x).
+[in, out], after the convolutions in the order (y, x, c); PyTorch has (c, y, x).
 
     go test ./core/agent/drqv2 -run PyTorch -golden
     python3 core/agent/drqv2/testdata/golden.py
@@ -118,7 +118,7 @@ def column(rows, key):
 
 
 def joined(real, dreamt):
-    """Real rows, and the synthetic ones behind them."""
+    """Real rows, and the synthetic ones after them."""
     return torch.cat([real, dreamt]) if len(dreamt) else real
 
 

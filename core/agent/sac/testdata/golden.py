@@ -60,18 +60,18 @@ def main(name, root):
     from redq.algos import redq_sac
 
     with open(os.path.join(HERE, name + "-input.json")) as f:
-        told = json.load(f)
+        given = json.load(f)
     agent = redq_sac.REDQSACAgent(
-        "", told["Obs"], told["Act"], 1.0, torch.device("cpu"), hidden_sizes=told["Hidden"], replay_size=10, batch_size=1, lr=told["LR"], gamma=told["Gamma"], polyak=1 - told["Tau"],
-        alpha=told["Alpha"], target_entropy="auto", start_steps=-1, utd_ratio=told["UTD"], num_Q=told["Critics"], num_min=told["Subset"], policy_update_delay=told["Delay"])
-    load(agent, told["Weights"])
-    left = list(told["Updates"])
+        "", given["Obs"], given["Act"], 1.0, torch.device("cpu"), hidden_sizes=given["Hidden"], replay_size=10, batch_size=1, lr=given["LR"], gamma=given["Gamma"], polyak=1 - given["Tau"],
+        alpha=given["Alpha"], target_entropy="auto", start_steps=-1, utd_ratio=given["UTD"], num_Q=given["Critics"], num_min=given["Subset"], policy_update_delay=given["Delay"])
+    load(agent, given["Weights"])
+    left = list(given["Updates"])
     now, noise, out = {}, [], {"Critic": [], "Actor": [], "Alpha": [], "AlphaLoss": [], "QMean": [], "Stepped": []}
 
     def sample_data(_):
         now.update(left.pop(0))
         noise[:] = [now["TargetNoise"], now["ActorNoise"]]
-        return tuple(torch.tensor(now[k]).reshape(-1, n) for k, n in (("Obs", told["Obs"]), ("Next", told["Obs"]), ("Act", told["Act"]), ("Reward", 1), ("Done", 1)))
+        return tuple(torch.tensor(now[k]).reshape(-1, n) for k, n in (("Obs", given["Obs"]), ("Next", given["Obs"]), ("Act", given["Act"]), ("Reward", 1), ("Done", 1)))
 
     agent.sample_data = sample_data
     np.random.choice = lambda n, size, replace: now["Subset"]
@@ -82,7 +82,7 @@ def main(name, root):
 
     def mse(q, y):
         loss = criterion(q, y)
-        out["Critic"].append(loss.item() * told["Critics"]), out["QMean"].append(q.mean().item())
+        out["Critic"].append(loss.item() * given["Critics"]), out["QMean"].append(q.mean().item())
         out["Stepped"].append(False), out["Actor"].append(0), out["AlphaLoss"].append(0), out["Alpha"].append(agent.alpha)
         return loss
 
@@ -103,7 +103,7 @@ def main(name, root):
     while left:
         agent.train(Log())
     torch.Tensor.backward = backward
-    out["Weights"] = stored(agent, told["Weights"])
+    out["Weights"] = stored(agent, given["Weights"])
     with open(os.path.join(HERE, name + "-golden.json"), "w") as f:
         json.dump(out, f)
         f.write("\n")

@@ -175,7 +175,7 @@ func productFiles(t *testing.T, files *token.FileSet) (all []*ast.File) {
 }
 
 // Each call of assembly is made by a function that is not inlined and whose prologue checks whether
-// the scheduler or the collector wants its turn.
+// the scheduler or the collector is due.
 func TestAssemblyIsCalledWhereOthersGetTheirTurn(t *testing.T) {
 	files := token.NewFileSet()
 	assembly, fields, functions := map[string]bool{}, map[string]bool{}, []*ast.FuncDecl{}

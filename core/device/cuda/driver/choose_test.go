@@ -57,7 +57,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// usages is what a Watcher of the tests knows.
+// usages is what a Watcher of the tests reports.
 type usages map[string][]Process
 
 func (u usages) Usage(uuid string) (Usage, error) {
@@ -116,6 +116,6 @@ func TestChoose(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if n := strings.Count(none.Reasons[1], "with 1 GiB"); n != 3 || !strings.Contains(none.Reasons[1], "1 more computes on it") {
-		t.Errorf("four processes are told so: %s", none.Reasons[1])
+		t.Errorf("four processes are reported as: %s", none.Reasons[1])
 	}
 }

@@ -5,7 +5,7 @@ import "math"
 // Ptr is an address in device memory; 0 is none.
 type Ptr uint64
 
-// Driver knows the devices of this machine.
+// Driver gives access to the devices of this machine.
 type Driver interface {
 	// Version returns the version of the CUDA driver interface: 12040 is 12.4.
 	Version() (int, error)

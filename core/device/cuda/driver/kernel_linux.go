@@ -101,16 +101,16 @@ func (c *nativeContext) announce() (done func()) {
 	if say == nil {
 		return func() {}
 	}
-	start, told := time.Now(), make(chan struct{})
+	start, said := time.Now(), make(chan struct{})
 	timer := time.AfterFunc(patience, func() {
-		defer close(told)
+		defer close(said)
 		say(fmt.Sprintf("%s: compiling kernels, once for each driver", c.info.Name))
 	})
 	return func() {
 		if timer.Stop() {
 			return
 		}
-		<-told
+		<-said
 		say(fmt.Sprintf("%s: kernels compiled in %.1f s", c.info.Name, time.Since(start).Seconds()))
 	}
 }

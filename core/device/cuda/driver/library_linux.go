@@ -262,8 +262,8 @@ func (l *library) fail(doing string, r result) error {
 	return fmt.Errorf("%s: %s", doing, words)
 }
 
-// setEnvironment tells the driver, which reads these variables when it starts, to count devices as
-// nvidia-smi does and where to keep compiled kernels. The Go runtime passes the variables on to C.
+// setEnvironment sets how the driver, which reads these variables when it starts, counts devices, as
+// nvidia-smi does, and where it keeps compiled kernels. The Go runtime passes the variables on to C.
 //
 // If our folder cannot be made, for example because the home directory is read-only, the driver
 // uses its own or compiles at each start. That is slower, but no reason not to use the GPU.

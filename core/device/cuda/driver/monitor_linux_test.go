@@ -35,7 +35,7 @@ func TestMonitor(t *testing.T) {
 	}
 	l.set(t, "list0", 3)
 	if u, err = m.Usage(fakeUUID); err != nil || u.Processes != nil {
-		t.Errorf("processes that NVML does not tell: %v, %v", u.Processes, err)
+		t.Errorf("processes that NVML does not report: %v, %v", u.Processes, err)
 	}
 	if _, err := m.Usage("GPU-ffff"); err == nil || err.Error() != "look at GPU-ffff: Not Found (6)" {
 		t.Errorf("%v", err)

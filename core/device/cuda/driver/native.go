@@ -12,7 +12,7 @@ type NativeOptions struct {
 	Cache string
 	// Say receives a line about slow work; nil: nothing is reported.
 	Say func(line string)
-	// Watcher knows how much memory is free without opening a device, which takes time and memory;
+	// Watcher reports how much memory is free without opening a device, which takes time and memory;
 	// nil: devices are opened to find out.
 	Watcher Watcher
 	// Probe starts the driver in a separate process and reports what went wrong, before a Machine

@@ -167,7 +167,7 @@ func TestNativeMindsThreads(t *testing.T) {
 			_, err := c.Capture(func() error {
 				for range 5 {
 					other := make(chan struct{})
-					go close(other) // let the scheduler move us if it wants to
+					go close(other) // so that the scheduler may move us
 					<-other
 					if err := c.Launch(f, one, one, 0); err != nil {
 						return err

@@ -226,7 +226,7 @@ func (u *users) apart(all []int, t Target, standing map[device.Ref]bool) (rest [
 func (u *users) together(i int, t Target) (s Segment, ok bool, err error) {
 	p := u.program
 	kind := u.atEnd(p.Instrs[i], t)
-	if kind == nil || t.Chain > len(p.Instrs) { // a check wants each instruction's own kernel
+	if kind == nil || t.Chain > len(p.Instrs) { // a check needs each instruction's own kernel
 		return s, false, nil
 	}
 	all := []int{i}

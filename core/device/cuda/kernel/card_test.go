@@ -80,7 +80,7 @@ func (c *card) Compile(p *device.Program) (device.Executable, error) {
 			data = make([]float32, b.Len())
 		}
 		if len(data) != b.Len() {
-			return nil, fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(data), b.Len())
+			return nil, fmt.Errorf("buffer %s holds %d numbers, its shape has %d", b.Name, len(data), b.Len())
 		}
 		x.data = append(x.data, data)
 		x.addresses = append(x.addresses, x.place(b))

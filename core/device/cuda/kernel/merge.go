@@ -39,7 +39,7 @@ func Merge(p *device.Program, t Target) *Merged {
 	for _, r := range p.Keep {
 		m.kept[r] = true
 	}
-	if t.Chain > len(p.Instrs) || !t.Has("uses") { // a check wants each instruction's own kernel
+	if t.Chain > len(p.Instrs) || !t.Has("uses") { // a check needs each instruction's own kernel
 		return m.done()
 	}
 	for i := len(m.p.Instrs) - 1; i >= 0; i-- {

@@ -98,7 +98,7 @@ func TestProductsNameKernels(t *testing.T) {
 	}
 }
 
-// wgmma wants its operands at multiples of 1024 bytes: no static shared memory stands before dynamicShared.
+// wgmma needs its operands at multiples of 1024 bytes: no static shared memory stands before dynamicShared.
 func TestWarpgroupsHaveNoStaticSharedMemory(t *testing.T) {
 	modules, err := Modules(90)
 	if err != nil {

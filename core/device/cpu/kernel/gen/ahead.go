@@ -70,7 +70,7 @@ func (t *tileGen) ahead(nth int) {
 	t.ADDQ(field(aheadSkip), dst)
 	t.Label(label("same"))
 	t.DECQ(field(aheadRows))
-	t.JZ(to("done")) // src and dst stay as they are: there may be nothing behind the last row
+	t.JZ(to("done")) // src and dst stay as they are: there may be nothing after the last row
 	t.DECQ(n)
 	t.JNZ(to("split"))
 	t.MOVQ(row, field(aheadSrc))

@@ -13,7 +13,7 @@ import (
 
 // An emulator runs the generated functions instruction by instruction, so that AVX-512 can be
 // tested on machines without it, and checks that every access to memory is within the given slices.
-// It knows only the instructions that the generator uses, and follows Intel's manual down to NaN
+// It has only the instructions that the generator uses, and follows Intel's manual down to NaN
 // and signed zeros. Its own correctness is tested with AVX2, bit for bit against the hardware.
 type emulator struct {
 	gp         map[string]uint64

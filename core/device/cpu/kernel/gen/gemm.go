@@ -70,7 +70,7 @@ const (
 // in bytes; tail is the number of columns in the last vector if the tile is masked; bias and mask
 // may be nil. The sums start with zeros or with the matrix at from, which may be C or have other
 // strides. If operands are packed, the memory that is used next is prefetched, one line per
-// iteration of the loop over k: the first line at next, each further one step bytes behind the one
+// iteration of the loop over k: the first line at next, each further one step bytes after the one
 // before; after left lines, and then after every run lines, skip bytes are added.
 func (g *gen) product(t tile) {
 	g.begin(t.name(), "func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail, flags int, bias, mask *float32, next uintptr, step, run, skip, left int)")

@@ -28,7 +28,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestRegisters checks that AVX2 uses only its sixteen registers: the allocator also knows those of
+// TestRegisters checks that AVX2 uses only its sixteen registers: the allocator also has those of
 // AVX-512, and the assembler accepts some instructions with them. It reads the committed files, which
 // TestGenerated compares with what is written now.
 func TestRegisters(t *testing.T) {

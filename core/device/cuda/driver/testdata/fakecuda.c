@@ -1,7 +1,7 @@
 // A CUDA driver without a GPU, for tests of the binding: it keeps the rules of the
 // real one that the binding must keep (contexts are current on threads, work in a
-// stream is done when somebody waits for it, pinned memory is read then, captures
-// belong to a thread), writes down every call, and fails where it is told to. Its
+// stream is done when something waits for it, pinned memory is read then, captures
+// belong to a thread), writes down every call, and fails where a test says so. Its
 // kernels are C functions, found by their names.
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -43,8 +43,8 @@ static void note(const char *format, ...) {
 	va_end(list);
 }
 
-// fails writes a call down and returns what it is told to return, or OK.
-static int told(const char *name) {
+// failure returns how this call of a function is to fail, or OK.
+static int failure(const char *name) {
 	for (int i = 0; i < nfailures; i++)
 		if (!strcmp(failures[i].name, name) && --failures[i].nth == 0) return failures[i].code;
 	return OK;
@@ -53,7 +53,7 @@ static int told(const char *name) {
 #define CALL(name, ...)                   \
 	do {                                  \
 		note(name " " __VA_ARGS__);       \
-		int r_ = told(name);              \
+		int r_ = failure(name);           \
 		if (r_) return r_;                \
 	} while (0)
 
@@ -130,7 +130,7 @@ CUresult cuDeviceGetUuid(unsigned char *u, int d) {
 	for (int i = 0; i < 16; i++) u[i] = 16 * (d + 1) + i;
 	return OK;
 }
-// Of a device that is told to be a part of a GPU, only this function knows the part's own UUID.
+// Of a device that is set to be a part of a GPU, only this function knows the part's own UUID.
 CUresult cuDeviceGetUuid_v2(unsigned char *u, int d) {
 	CALL("cuDeviceGetUuid_v2", "%d", d);
 	for (int i = 0; i < 16; i++) u[i] = 16 * (d + 1) + i + setting("part", 0);
@@ -241,7 +241,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t n) {
 	*p = blocks[nblocks].at = next;
 	blocks[nblocks].bytes = n;
 	blocks[nblocks].data = malloc(n);
-	memset(blocks[nblocks++].data, 0xee, n); // whoever wants zeros must write them
+	memset(blocks[nblocks++].data, 0xee, n); // a caller that needs zeros must write them
 	next += (n + 511) / 256 * 256;
 	return OK;
 }

@@ -1,5 +1,5 @@
 // NVML without a GPU, for tests of the binding: it writes down its calls and says
-// what it is told to say.
+// what a test has set.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
