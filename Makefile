@@ -33,7 +33,7 @@ TESTFLAGS ?=
 FUZZTIME  ?= 1m
 PREFIX    ?= $(HOME)/.local
 # What pgrlab version prints: what git archive wrote into .ci/version, or what git says; without both
-# it prints what the Go tool knows.
+# it prints what the Go tool recorded.
 ARCHIVED  := $(shell sed -n '/Format/d; /./{p; q;}' .ci/version)
 VERSION   ?= $(or $(ARCHIVED),$(shell git describe --tags --always --dirty 2>/dev/null))
 STAMP     := -X pgrlab/tui/program.stamped=$(VERSION)
