@@ -16,7 +16,7 @@ const (
 	AxisLabel
 	SeriesLine // Role.Series says which series
 	SeriesDot
-	SeriesEnd // the label behind the end of a line
+	SeriesEnd // the label after the end of a line
 	SeriesBand
 	MarkerLine
 	MarkerNumber

@@ -28,7 +28,7 @@ type Series struct {
 	Low, High []Point
 	// Look numbers glyphs and colour from 1; 0 means the place in Chart.Series.
 	Look int
-	// Label stands behind the end of the line, if there is room for such labels.
+	// Label stands after the end of the line, if there is room for such labels.
 	Label string
 }
 
@@ -98,7 +98,7 @@ type layout struct {
 	left, width, height int
 	axisRow, labelRow   int  // -1: none
 	markerRow, axisCol  int  // -1: none
-	ends                bool // there is room for labels behind the lines
+	ends                bool // there is room for labels after the lines
 }
 
 // Lines draws the chart into exactly h lines of exactly w columns each (no lines if either is below

@@ -2,7 +2,7 @@ package chart
 
 import "math"
 
-// drawEnds writes the label of each series behind the end of its line, in another row if a line or
+// drawEnds writes the label of each series after the end of its line, in another row if a line or
 // another label is in the way.
 func (c *Chart) drawEnds(to *canvas, l layout, s scale, x0, x1 float64) {
 	for i := range c.Series {
@@ -39,7 +39,7 @@ func (c *Chart) rowFor(to *canvas, l layout, x, y, n int) int {
 	return y
 }
 
-// endsWidth is the width needed behind the plot for the labels of the series.
+// endsWidth is the width needed after the plot for the labels of the series.
 func (c *Chart) endsWidth() int {
 	widest := 0
 	for _, s := range c.Series {

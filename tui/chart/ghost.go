@@ -67,7 +67,7 @@ type Beyond struct {
 	Label string
 }
 
-// drawBeyond draws the bracket of that reference in the last column, behind a break of the axis.
+// drawBeyond draws the bracket of that reference in the last column, after a break of the axis.
 func (c *Chart) drawBeyond(to *canvas, l layout, s scale, x1 float64) {
 	b := c.Beyond
 	if b == nil || !finite(b.X) || b.X <= x1 || l.width < 2*minPlotWidth {

@@ -84,7 +84,7 @@ func Console() Glyphs {
 	return g
 }
 
-// set is a character set with a blank end cap: a cap would lie one column behind the last value.
+// set is a character set with a blank end cap: a cap would lie one column after the last value.
 func set(horizontal, vertical, downRight, downLeft, upRight, upLeft, start string) asciigraph.CharSet {
 	return asciigraph.CharSet{
 		Horizontal: horizontal, VerticalLine: vertical,

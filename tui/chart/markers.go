@@ -99,8 +99,8 @@ func listed(labels []string, w int) string {
 	return text
 }
 
-// captions writes ▲label text below the axis, with the pointer below its marker and the text behind
-// it, or before it if there is no room behind. It writes nothing unless all captions fit.
+// captions writes ▲label text below the axis, with the pointer below its marker and the text after
+// it, or before it if there is no room after. It writes nothing unless all captions fit.
 func (c *Chart) captions(to *canvas, l layout, at []mark) bool {
 	var runs []run
 	for i := 0; i < len(at); {
@@ -134,14 +134,14 @@ func (c *Chart) captions(to *canvas, l layout, at []mark) bool {
 	return true
 }
 
-// beside is a text with its pointer, which stands in column x: the text is behind the pointer if it
+// beside is a text with its pointer, which stands in column x: the text is after the pointer if it
 // then ends by limit, else before it if it then begins at from or later.
 func beside(pointer, text string, x, from, limit int) (run, bool) {
 	if r := (run{x, pointer + " " + text}); r.x >= from && r.end() <= limit {
 		return r, true
 	}
 	r := run{x - 1 - textWidth(text), text + " " + pointer}
-	if r.end() > limit { // the label is wider than the room behind the marker
+	if r.end() > limit { // the label is wider than the room after the marker
 		r.x = limit - textWidth(r.text)
 	}
 	return r, r.x >= from

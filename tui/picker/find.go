@@ -36,7 +36,7 @@ func (p *Picker) candidates(row int) []pane.Candidate {
 }
 
 // matches are the answers that have a text, the best first: the one that is called just that comes
-// before longer ones. Those of other rows than the one that the search began in stand behind the
+// before longer ones. Those of other rows than the one that the search began in stand after the
 // names of their rows.
 func (p *Picker) matches(row int, text string) []pane.Candidate {
 	if _, err := number(row, text); err == nil {

@@ -34,7 +34,7 @@ type kept struct {
 	used int // the last frame that showed it
 }
 
-// content is the key that tells images apart.
+// content is the key that distinguishes images.
 type content struct {
 	hash uint64
 	w, h int // cells
@@ -44,7 +44,7 @@ type content struct {
 const mostKept = 64 << 20
 
 // VT340Cell is the size of a cell in pixels on the terminal that sixels were made for. It stands in
-// for terminals that do not tell theirs.
+// for terminals that do not report theirs.
 var VT340Cell = image.Pt(10, 20)
 
 // NewImages has no images yet, and draws with characters.

@@ -271,7 +271,7 @@ func TestCanvasesOfCharacters(t *testing.T) {
 		}
 	}
 	if m.Resize(testCell) || !m.Use(Kitty, testCell) || m.Use(Kitty, testCell) || m.Resize(image.Point{}) || !m.Resize(image.Pt(8, 16)) {
-		t.Error("what changes is not told, or what does not")
+		t.Error("a change is not reported, or something else is")
 	}
 	if c := m.Canvas(ASCII); c.Pixels() || c.Lines(img, 4, 2)[0] != Lines(img, 4, 2, ASCII)[0] {
 		t.Error("a terminal without UTF-8 is given placeholders")

@@ -200,7 +200,7 @@ func (s *screen) sixel(seq string) {
 		case c == '-':
 			x, y = 0, y+6
 			if data == "" {
-				s.t.Error("a line break behind the last line may scroll the screen")
+				s.t.Error("a line break after the last line may scroll the screen")
 			}
 		case c >= '?' && c <= '~':
 			for range repeat {

@@ -143,7 +143,7 @@ func TestAClassOverSSH(t *testing.T) {
 	}
 
 	watcher := c.sits("bob")
-	watcher.await("nobody")
+	watcher.await("no one")
 	driver := c.sits("alice")
 	driver.await("RETURN")
 	watcher.await("alice over ssh")
@@ -168,7 +168,7 @@ func TestAClassOverSSH(t *testing.T) {
 		all = append(all, c.sits("bob"))
 	}
 	for _, p := range all {
-		p.await("nobody")
+		p.await("no one")
 	}
 	if screens := c.look().Screens; screens != 1 {
 		t.Errorf("%d screens are drawn for %d that are alike", screens, watchers)
@@ -199,7 +199,7 @@ func TestAClassOverSSH(t *testing.T) {
 	c.until("the run goes on without the server", func() bool { return c.look().Step > step })
 }
 
-// Whoever looks at a run over SSH or by attach stays with it when it is left by q d: the screens wait for
+// Viewers over SSH or by attach stay with a run when it is left by q d: the screens wait for
 // the run's next process and go on there. When it ends they show its end until q.
 func TestScreensStayWithTheRun(t *testing.T) {
 	if _, err := exec.LookPath("ssh"); err != nil {
@@ -292,7 +292,7 @@ func TestAThousandClientsOverSSH(t *testing.T) {
 		for i := range 100 {
 			if i%10 == 9 { // a screen with a client that is killed
 				p := c.sits("bob")
-				p.await("nobody")
+				p.await("no one")
 				p.command.Process.Kill()
 				continue
 			}
@@ -310,7 +310,7 @@ func TestAThousandClientsOverSSH(t *testing.T) {
 	if text, status := c.says("bob", []string{"-o", "PubkeyAuthentication=no"}, "status"); status != 255 {
 		t.Errorf("status %d: %s", status, text)
 	}
-	c.until("nobody is there any more", func() bool { return c.look().Screens == 0 && held() <= before })
+	c.until("no screen is left", func() bool { return c.look().Screens == 0 && held() <= before })
 	if now := c.look(); now.Step <= step || now.State != "running" {
 		t.Errorf("from step %d it came to %d, %s", step, now.Step, now.State)
 	}

@@ -69,7 +69,7 @@ func numbers(text string) (all []int) {
 // terminal behind it has none.
 func (a Answers) multiplexed() bool { return strings.HasPrefix(a.Name, "tmux ") }
 
-// placeholders says whether the terminal knows kitty's placeholders, which no answer tells: kitty
+// placeholders says whether the terminal has kitty's placeholders, which no answer says: kitty
 // since 0.28 and Ghostty do.
 func (a Answers) placeholders() bool {
 	var major, minor int

@@ -10,12 +10,12 @@ import (
 // Line watches the bytes between a program elsewhere and a terminal, in both directions, and knows
 // from them whether the program still waits for an answer.
 type Line struct {
-	mu    sync.Mutex
-	now   func() time.Time
-	asked time.Time // the last question
-	due   int       // questions that have no answer yet
-	sent  ending
-	heard ending
+	mu       sync.Mutex
+	now      func() time.Time
+	asked    time.Time // the last question
+	due      int       // questions that have no answer yet
+	sent     ending
+	received ending
 }
 
 // NewLine is a Line on which nothing has passed yet; now is the clock.
@@ -36,11 +36,11 @@ func (l *Line) Sent(p []byte) {
 	}
 }
 
-// Heard notes bytes that come from the terminal.
-func (l *Line) Heard(p []byte) {
+// Received notes bytes that come from the terminal.
+func (l *Line) Received(p []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.due = max(0, l.due-l.heard.count(p, attributes))
+	l.due = max(0, l.due-l.received.count(p, attributes))
 }
 
 // Open is how much longer to wait for an answer; 0: none is due.

@@ -21,15 +21,15 @@ func TestWhatPassesOnALine(t *testing.T) {
 		}
 		now = now.Add(Patience / 2)
 		pass(pieces, asks, l.Sent)
-		pass(pieces, says, l.Heard)
+		pass(pieces, says, l.Received)
 		if l.Open() != Patience {
 			t.Fatalf("%v left after one answer of two", l.Open())
 		}
-		pass(pieces, says, l.Heard)
+		pass(pieces, says, l.Received)
 		if l.Open() != 0 {
 			t.Fatalf("%v left", l.Open())
 		}
-		pass(pieces, says, l.Heard) // nobody has asked
+		pass(pieces, says, l.Received) // none was asked for
 		pass(pieces, asks, l.Sent)
 		if now = now.Add(2 * Patience); l.Open() != 0 {
 			t.Fatalf("%v left of a question of long ago", l.Open())

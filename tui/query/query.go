@@ -11,9 +11,9 @@ import (
 
 // The questions, each followed by DA1.
 const (
-	who   = "\x1b[>0q" + da1
-	sizes = "\x1b[16t" + "\x1b[?1;1;0S" // the size of a cell; how many colours sixels have (XTSMGRAPHICS)
-	da1   = ansi.RequestPrimaryDeviceAttributes
+	xtversion = "\x1b[>0q" + da1
+	sizes     = "\x1b[16t" + "\x1b[?1;1;0S" // the size of a cell; how many colours sixels have (XTSMGRAPHICS)
+	da1       = ansi.RequestPrimaryDeviceAttributes
 )
 
 // pixel is kitty's question: an image of one pixel, which is not shown.
@@ -45,7 +45,7 @@ func New(now func() time.Time, patience time.Duration) *Asker {
 
 // Ask asks the terminal behind w and waits for its answers until ctx ends.
 func (a *Asker) Ask(ctx context.Context, w io.Writer) (Answers, error) {
-	got, err := a.ask(ctx, w, who)
+	got, err := a.ask(ctx, w, xtversion)
 	if err != nil || !got.worthAsking() {
 		return got, err
 	}

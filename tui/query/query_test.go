@@ -83,7 +83,7 @@ type keyboard struct {
 	says   map[string]string
 	asker  *Asker
 	typed  string // one key before each answer
-	heard  strings.Builder
+	passed strings.Builder
 	all    strings.Builder // all questions
 	pieces *rand.Rand
 }
@@ -114,7 +114,7 @@ func (k *keyboard) send(all []byte) {
 			n++
 		}
 		p := slices.Clone(all[:n])
-		k.heard.Write(p[:k.asker.Keys(p)])
+		k.passed.Write(p[:k.asker.Keys(p)])
 		all = all[n:]
 	}
 }
@@ -146,8 +146,8 @@ func TestWhatTerminalsShow(t *testing.T) {
 			if protocol != c.want || c.want != picture.Characters && cell != c.size {
 				t.Errorf("%s: %v with cells of %v, want %v with %v; it said %+v", c.name, protocol, cell, c.want, c.size, got)
 			}
-			if heard := k.heard.String(); heard != "jkl"[:len(heard)] || len(heard) == 0 || a.Open() != 0 {
-				t.Errorf("%s: as keys %q, still open %v", c.name, heard, a.Open())
+			if passed := k.passed.String(); passed != "jkl"[:len(passed)] || len(passed) == 0 || a.Open() != 0 {
+				t.Errorf("%s: as keys %q, still open %v", c.name, passed, a.Open())
 			}
 			if strings.HasPrefix(c.name, "tmux") && strings.Contains(k.all.String(), "\x1b_") {
 				t.Errorf("%s is sent %q, which it shows as a title", c.name, k.all.String())
@@ -192,7 +192,7 @@ func TestSilence(t *testing.T) {
 	}
 	var none *Asker
 	if none.Open() != 0 || none.Keys([]byte("abc")) != 3 {
-		t.Error("who asks nothing takes keys")
+		t.Error("one that asks nothing takes keys")
 	}
 }
 

@@ -34,7 +34,7 @@ const (
 // asked until the terminal is back.
 func TestATerminalThatIsLentAnswersFirst(t *testing.T) {
 	a, questions, got := asking(t, time.Now)
-	if q := <-questions; q != who {
+	if q := <-questions; q != xtversion {
 		t.Fatalf("asked %q", q)
 	}
 	type rest struct {
@@ -75,9 +75,9 @@ func TestWhatAnotherHasGotIsAskedAgain(t *testing.T) {
 	a.mu.Lock()
 	now = now.Add(time.Hour)
 	a.mu.Unlock()
-	a.Rest() // it has been silent for so long that nobody waits
+	a.Rest() // it has been silent for so long that the wait is over
 	a.Wake()
-	if q := <-questions; q != who {
+	if q := <-questions; q != xtversion {
 		t.Errorf("asked %q", q)
 	}
 	keys := []byte("jkl")
@@ -92,7 +92,7 @@ func TestWhatAnotherHasGotIsAskedAgain(t *testing.T) {
 	}
 	var none *Asker
 	if !none.Rest() {
-		t.Error("who asks nothing waits for something")
+		t.Error("one that asks nothing waits for something")
 	}
 	none.Wake()
 }

@@ -208,7 +208,7 @@ func typeOn(t Terminal, screen *gate, send func(byte, []byte), leave context.Can
 	for {
 		n, err := t.Keys.Read(buf[:])
 		keys := buf[:n]
-		screen.line.Heard(keys)
+		screen.line.Received(keys)
 		switch {
 		case !t.Plain && slices.Contains(keys, DetachKey):
 			screen.late(t) // no longer than that: the lab may be stuck in a write

@@ -25,7 +25,7 @@ const stranger = 54321
 func asStranger(t *testing.T, do func() error) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("only the administrator can be somebody else")
+		t.Skip("only the administrator can be another user")
 	}
 	done := make(chan error)
 	go func() {
@@ -41,9 +41,9 @@ func asStranger(t *testing.T, do func() error) {
 	}
 }
 
-// eavesdropper listens on a socket and records what it hears; it answers with text that would
+// eavesdropper listens on a socket and records what it receives; it answers with text that would
 // control a terminal.
-func eavesdropper(t *testing.T, ln net.Listener) (heard func() string) {
+func eavesdropper(t *testing.T, ln net.Listener) (received func() string) {
 	t.Helper()
 	all := make(chan string, 1)
 	go func() {
@@ -62,7 +62,7 @@ func eavesdropper(t *testing.T, ln net.Listener) (heard func() string) {
 }
 
 // Another user's lab receives nothing and shows nothing, whatever request is sent.
-func TestAStrangersLabHearsNothing(t *testing.T) {
+func TestAStrangersLabReceivesNothing(t *testing.T) {
 	for what, ask := range map[string]func(socket string, out io.Writer) error{
 		"stop": func(socket string, _ io.Writer) error {
 			_, err := Ask(context.Background(), socket, "dir", "stop", "me")
@@ -82,15 +82,15 @@ func TestAStrangersLabHearsNothing(t *testing.T) {
 			var ln net.Listener
 			socket := filepath.Join(dir, "7-1.sock")
 			asStranger(t, func() (err error) { ln, err = net.Listen("unix", socket); return err })
-			heard := eavesdropper(t, ln)
+			received := eavesdropper(t, ln)
 			var out strings.Builder
 			err := ask(socket, &out)
 			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("belongs to another user (uid %d)", stranger)) {
 				t.Errorf("it was used: %v", err)
 			}
 			ln.Close()
-			if text := heard(); text != "" || out.Len() > 0 {
-				t.Errorf("it heard %q and showed %q", text, out.String())
+			if text := received(); text != "" || out.Len() > 0 {
+				t.Errorf("it received %q and showed %q", text, out.String())
 			}
 		})
 	}
@@ -135,7 +135,7 @@ func TestWhatAStrangerLeft(t *testing.T) {
 	}
 }
 
-// A notice directs nobody to a socket that pgrlab did not make, and must be a regular file.
+// A notice leads only to a socket that pgrlab made, and must be a regular file.
 func TestFindUsesNoOtherSocket(t *testing.T) {
 	host, _ := os.Hostname()
 	agent := filepath.Join(t.TempDir(), "7-1.sock") // a socket of the user's own, as an ssh-agent has

@@ -23,7 +23,7 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// The first viewer drives, then whoever takes over, then the viewer who has been there longest.
+// The first viewer drives, then the one that takes over, then the viewer who has been there longest.
 func TestViewers(t *testing.T) {
 	var counts []int
 	h := NewViewers(func(n int) { counts = append(counts, n) })
@@ -36,7 +36,7 @@ func TestViewers(t *testing.T) {
 	}
 	check("at first", "a")
 	if a.Driver() != "" || b.Driver() != "a" {
-		t.Errorf("a hears %q, b %q", a.Driver(), b.Driver())
+		t.Errorf("the driver is %q for a, %q for b", a.Driver(), b.Driver())
 	}
 	c.Take()
 	check("taken", "c")
@@ -209,7 +209,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A lab has its folder before it listens: nobody is told then to go on with the run.
+// A lab has its folder before it listens: until then the answer is to try again.
 func TestFindOfALabThatStarts(t *testing.T) {
 	host, _ := os.Hostname()
 	for name, notice := range map[string]string{"new": "", "resumed after it was killed": `{"host":"` + host + `","pid":7,"socket":"/nowhere/7-1.sock"}`} {
@@ -325,7 +325,7 @@ func TestFrames(t *testing.T) {
 		t.Error("something else was taken for a frame")
 	}
 	if err := writeFrame(&b, frameKeys, long); err == nil {
-		t.Error("a frame that nobody reads was written")
+		t.Error("a frame that no reader takes was written")
 	}
 }
 

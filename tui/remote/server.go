@@ -60,7 +60,7 @@ const (
 	// maxWatching is how many screens there may be for one more that only watches: the other places are
 	// for those that may drive, such as the owner's.
 	maxWatching = maxScreens - 4
-	// helloTime is how long a client may take to say what it wants.
+	// helloTime is how long a client may take to send its request.
 	helloTime = 5 * time.Second
 	// farewell is how long the last frame to a client may take.
 	farewell = time.Second

@@ -27,13 +27,13 @@ func (g *gate) Write(p []byte) (int, error) {
 
 // closed calls do while the lab writes nothing and the terminal has answered all questions, as far
 // as it does so in time: the next program on the terminal would get the answers. closed sends the
-// answers to the lab, including those in heard; keys pressed meanwhile are dropped.
-func (g *gate) closed(t Terminal, heard []byte, send func(byte, []byte), do func()) {
+// answers to the lab, including those in got; keys pressed meanwhile are dropped.
+func (g *gate) closed(t Terminal, got []byte, send func(byte, []byte), do func()) {
 	for {
-		if late := query.OnlyAnswers(append(heard, g.late(t)...)); len(late) > 0 {
+		if late := query.OnlyAnswers(append(got, g.late(t)...)); len(late) > 0 {
 			send(frameKeys, late)
 		}
-		heard = nil
+		got = nil
 		g.mu.Lock()
 		if g.line.Open() == 0 || t.More == nil {
 			break
@@ -49,7 +49,7 @@ func (g *gate) late(t Terminal) (all []byte) {
 	var buf [256]byte
 	for left := g.line.Open(); left > 0 && t.More != nil && t.More(left); left = g.line.Open() {
 		n, err := t.Keys.Read(buf[:])
-		g.line.Heard(buf[:n])
+		g.line.Received(buf[:n])
 		all = append(all, buf[:n]...)
 		if err != nil {
 			break

@@ -57,12 +57,12 @@ func (h *Viewers) Watch(name string) *Viewer {
 
 func (h *Viewers) add(s *Viewer) *Viewer {
 	h.all = append(h.all, s)
-	h.tell()
+	h.report()
 	return s
 }
 
-// tell says how many screens may drive.
-func (h *Viewers) tell() {
+// report says how many screens may drive.
+func (h *Viewers) report() {
 	n := 0
 	for _, s := range h.all {
 		if !s.watch {
@@ -90,7 +90,7 @@ func (s *Viewer) Leave() {
 			h.driver = h.all[i]
 		}
 	}
-	h.tell()
+	h.report()
 }
 
 // Driver is the name of the screen that drives instead of this one; "": this one does.
@@ -103,7 +103,7 @@ func (s *Viewer) Driver() string {
 	case s.of.driver != nil:
 		return s.of.driver.name
 	case s.watch:
-		return "nobody"
+		return "no one"
 	}
 	return ""
 }

@@ -108,7 +108,7 @@ func TestAlikeTerminalsShareAScreen(t *testing.T) {
 	b.until("second")
 	c.until("wider")
 	if strings.Contains(c.text.String(), "second") || strings.Contains(b.text.String(), "first") {
-		t.Error("somebody sees what is not theirs")
+		t.Error("a viewer sees what is not theirs")
 	}
 	a.leave(errEnough)
 	if err := <-a.left; !errors.Is(err, errEnough) {
@@ -163,7 +163,7 @@ func TestWhatMakesTerminalsAlike(t *testing.T) {
 	}
 }
 
-// stuck is a terminal that accepts nothing until it is told to.
+// stuck is a terminal that accepts nothing until the test lets it.
 type stuck struct {
 	viewer
 	taking, go_ chan bool
@@ -175,9 +175,9 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return s.viewer.Write(p)
 }
 
-// A terminal that does not accept what is drawn delays nobody. When it accepts again it is sent no
+// A terminal that does not accept what is drawn delays no other. When it accepts again it is sent no
 // old frames, but the whole screen.
-func TestASlowTerminalHoldsUpNobody(t *testing.T) {
+func TestASlowTerminalHoldsUpNoOther(t *testing.T) {
 	g, d := NewGallery(), newDrawn()
 	slow := &stuck{taking: make(chan bool, 100), go_: make(chan bool)}
 	slow.more, slow.left = make(chan bool, 1), make(chan error, 1)

@@ -60,7 +60,7 @@ type stamp struct {
 }
 
 // OpenKeys reads a file of keys. Later versions with errors are reported to log and change
-// nothing; one without any key lets nobody in.
+// nothing; one without any key lets no one in.
 func OpenKeys(path string, log func(line string)) (*Keys, error) {
 	k := &Keys{path: path, log: log}
 	if err := k.refresh(); err != nil {

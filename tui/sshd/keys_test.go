@@ -56,7 +56,7 @@ func TestKeysHaveRolesAndNames(t *testing.T) {
 	}
 }
 
-// A file with a line that is not understood admits nobody: a line from another server's file may
+// A file with a line that is not understood admits no one: a line from another server's file may
 // contain a restriction that this server would not apply.
 func TestAWrongFileOfKeysIsRefused(t *testing.T) {
 	_, alice := newKey(t, "alice")
@@ -133,7 +133,7 @@ func TestKeysAreReadAgain(t *testing.T) {
 	expect("mended", true, true)
 	os.Remove(path)
 	expect("gone", true, true)
-	write("# nobody\n")
+	write("# no one\n")
 	expect("without a key", false, false)
 }
 

@@ -190,7 +190,7 @@ func (s *Server) client(g *guest) {
 // closing is how long visitors have to read the reason.
 const closing = 2 * time.Second
 
-// Close ends all visits and tells them why.
+// Close ends all visits and says why.
 func (s *Server) Close(why error) {
 	s.mu.Lock() // so that nothing is counted after this
 	s.cancel(why)

@@ -39,7 +39,7 @@ type Steering struct {
 	sent    int                   // number of commands sent, for their ids
 }
 
-// New steers the run that r knows.
+// New steers the run of r.
 func New(r *pane.Run) *Steering {
 	return &Steering{Run: r, Staged: map[string]knob.Value{}}
 }

@@ -38,7 +38,7 @@ func other(fd int) (*os.File, error) {
 	return os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 }
 
-// Resize gives a terminal another size; the kernel tells the program on it.
+// Resize gives a terminal another size; the kernel signals the program on it.
 func Resize(program *os.File, columns, rows int) error {
 	return unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(rows), Col: uint16(columns)})
 }

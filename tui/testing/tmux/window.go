@@ -23,7 +23,7 @@ type Window struct {
 	name string
 }
 
-// opened counts windows, so that no two servers have the same name: a server that was told to end
+// opened counts windows, so that no two servers have the same name: a server that was asked to end
 // exists for another moment.
 var opened atomic.Int64
 
