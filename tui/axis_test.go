@@ -111,19 +111,19 @@ func TestZoomWithTheCursorBeyondTheRun(t *testing.T) {
 	}
 }
 
-// Behind the last marker there is nothing to tell.
-func TestNoMarkerIsToldBehindTheLast(t *testing.T) {
+// After the last marker there is none to show.
+func TestNoMarkerIsShownAfterTheLast(t *testing.T) {
 	s := running(t, 110, 40, 5000)
 	s.typeLine("ratio 0.25")
 	s.fake.advance(10_000)
 	s.Update(polled{})
 	s.GoTo(pane.Chart1)
 	s.press("left", "J")
-	if s.told != "" {
-		t.Errorf("told %q", s.told)
+	if s.message != "" {
+		t.Errorf("it says %q", s.message)
 	}
 	s.press("K")
-	if !strings.Contains(s.told, "#1") {
-		t.Errorf("told %q", s.told)
+	if !strings.Contains(s.message, "#1") {
+		t.Errorf("it says %q", s.message)
 	}
 }

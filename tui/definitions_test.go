@@ -56,11 +56,11 @@ func labelsOf(lines []string) (labels []label) {
 		line = eventStamp.ReplaceAllString(line, "")
 		for _, cell := range cellBorder.Split(line, -1) {
 			for _, at := range shownNumber.FindAllStringIndex(cell, -1) {
-				before, behind := cell[:at[0]], cell[at[1]:]
+				before, after := cell[:at[0]], cell[at[1]:]
 				if endsInLetter.MatchString(before) {
 					continue // part of a name, such as s0
 				}
-				within := lastWord.FindString(before) + cell[at[0]:at[1]] + firstWord.FindString(behind)
+				within := lastWord.FindString(before) + cell[at[0]:at[1]] + firstWord.FindString(after)
 				if ends := clauseEnd.FindAllStringIndex(before, -1); ends != nil {
 					before = before[ends[len(ends)-1][1]:]
 				}
@@ -68,7 +68,7 @@ func labelsOf(lines []string) (labels []label) {
 				if n := len(names); n > 0 {
 					names = names[n-1:]
 				} else {
-					names = append(namesIn(behind)[:min(1, len(namesIn(behind)))], above)
+					names = append(namesIn(after)[:min(1, len(namesIn(after)))], above)
 				}
 				labels = append(labels, label{names, within, strings.TrimSpace(cell)})
 			}

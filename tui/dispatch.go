@@ -103,8 +103,8 @@ func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	defer m.projector.watch(msg)()
 	key := msg.String()
-	if m.told != "" {
-		m.told = ""
+	if m.message != "" {
+		m.message = ""
 		m.Changed()
 	}
 	if m.entry != nil && key != "ctrl+c" && key != "ctrl+z" {

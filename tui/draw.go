@@ -57,7 +57,7 @@ func (m *Model) draw() []string {
 // typed or was answered, and the lesson. A single line shows what is typed.
 func (m *Model) short() []string {
 	lines := []string{m.headline.short(m.w)}
-	switch said := cmp.Or(m.told, m.steering.Message); {
+	switch said := cmp.Or(m.message, m.steering.Message); {
 	case m.entry != nil && m.h < 2:
 		return []string{m.entry.Line(m.Theme, m.w)}
 	case m.entry != nil:

@@ -82,8 +82,8 @@ func TestZoomNeedsMoreToShow(t *testing.T) {
 			continue
 		}
 		s.press("+")
-		if grown := len(s.layout.places) == 1; grown == strings.Contains(s.told, "shows all it has") {
-			t.Errorf("%s: zoomed %v, says %q", p.ID(), grown, s.told)
+		if grown := len(s.layout.places) == 1; grown == strings.Contains(s.message, "shows all it has") {
+			t.Errorf("%s: zoomed %v, says %q", p.ID(), grown, s.message)
 		}
 		if p.ID() == pane.Chart1 && !s.zoomed {
 			t.Error("a chart is not zoomed")

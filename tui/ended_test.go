@@ -23,8 +23,8 @@ func TestEndedRun(t *testing.T) {
 		s.GoTo(pane.Generator)
 		s.contains(t, "none to come")
 		s.press("f")
-		if s.dialog != nil || s.told != "the run has ended: pgrlab fork runs/x --set KNOB=VALUE forks it" {
-			t.Errorf("f says %q", s.told)
+		if s.dialog != nil || s.message != "the run has ended: pgrlab fork runs/x --set KNOB=VALUE forks it" {
+			t.Errorf("f says %q", s.message)
 		}
 	}
 }

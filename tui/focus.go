@@ -199,7 +199,7 @@ func (m *Model) lookAt(name string) error {
 				m.focusBefore = m.focus
 			}
 			m.setView(presentView)
-			m.told, m.inLesson = "", true
+			m.message, m.inLesson = "", true
 		}
 		if m.Relayout(); m.layout.kind == tabbed { // a lesson leaves no room for more
 			m.GoTo(pane.Sentence)

@@ -13,12 +13,12 @@ func (m *Model) footer(w int) string {
 	if m.entry != nil && m.entry.Pane == "" {
 		return m.entry.Line(m.Theme, w)
 	}
-	if m.told != "" {
+	if m.message != "" {
 		mark := m.Theme.Accent.On(m.Theme.Glyphs.Cursor + " ")
-		if strings.HasPrefix(m.told, m.cross()) { // a mark of its own
+		if strings.HasPrefix(m.message, m.cross()) { // a mark of its own
 			mark = ""
 		}
-		return m.Theme.Fit(mark+m.told, w)
+		return m.Theme.Fit(mark+m.message, w)
 	}
 	if m.Driver != "" {
 		return m.WatchingLine(w)

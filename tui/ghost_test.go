@@ -42,8 +42,8 @@ func TestGhostsOfARun(t *testing.T) {
 	s := haunted(t, 160, 45, 9)
 	s.contains(t, "ghost 7 runs: ") // those that came to step 24,000
 	s.press("2", "left")
-	if !strings.Contains(s.told, "above the ghost: higher than 7 of 7 other runs of these settings here") {
-		t.Errorf("the cursor says %q", s.told)
+	if !strings.Contains(s.message, "above the ghost: higher than 7 of 7 other runs of these settings here") {
+		t.Errorf("the cursor says %q", s.message)
 	}
 	s.press("esc", "H")
 	s.contains(t, "ghost paper: the published result", "817 at 100k ▲", "╱╱╱")

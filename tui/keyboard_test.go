@@ -40,7 +40,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 }
 
 // listener keeps the messages of its keyboard.
-type listener struct{ heard []tea.Msg }
+type listener struct{ messages []tea.Msg }
 
 func (l *listener) Init() tea.Cmd { return nil }
 func (l *listener) View() string  { return "" }
@@ -50,16 +50,16 @@ func (l *listener) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.Type == tea.KeyCtrlBackslash {
 			return l, tea.Quit
 		}
-		l.heard = append(l.heard, msg)
+		l.messages = append(l.messages, msg)
 	case tea.MouseMsg:
-		l.heard = append(l.heard, msg)
+		l.messages = append(l.messages, msg)
 	}
 	return l, nil
 }
 
-// heard returns the messages that the screen's program makes of pieces; more says whether it waits
+// messagesOf returns the messages that the screen's program makes of pieces; more says whether it waits
 // for the rest of a key.
-func heard(t *testing.T, in []string, more func(left int) bool) []tea.Msg {
+func messagesOf(t *testing.T, in []string, more func(left int) bool) []tea.Msg {
 	t.Helper()
 	p := &pieces{}
 	for _, s := range append(slices.Clone(in), "\x1c") {
@@ -72,7 +72,7 @@ func heard(t *testing.T, in []string, more func(left int) bool) []tea.Msg {
 	if _, err := tea.NewProgram(l, tea.WithInput(read), tea.WithOutput(io.Discard), tea.WithoutRenderer(), tea.WithoutSignalHandler()).Run(); err != nil {
 		t.Fatal(err)
 	}
-	return l.heard
+	return l.messages
 }
 
 // after returns the state of a screen after the messages, as text.
@@ -125,7 +125,7 @@ func TestKeysDoNotDependOnReads(t *testing.T) {
 				single = append(single, strings.Split(k, "")...)
 			}
 		}
-		want := after(t, heard(t, single, func(int) bool { return false }))
+		want := after(t, messagesOf(t, single, func(int) bool { return false }))
 		all := strings.Join(keys, "")
 		for range 4 {
 			var cut []string
@@ -133,7 +133,7 @@ func TestKeysDoNotDependOnReads(t *testing.T) {
 				n := 1 + r.IntN(min(len(rest), 1+r.IntN(40)))
 				cut, rest = append(cut, rest[:n]), rest[n:]
 			}
-			if got := after(t, heard(t, cut, func(left int) bool { return left > 1 })); got != want {
+			if got := after(t, messagesOf(t, cut, func(left int) bool { return left > 1 })); got != want {
 				t.Fatalf("trial %d: the keys %q, cut into %q:\n%s\none by one:\n%s", trial, keys, cut, got, want)
 			}
 		}
@@ -178,7 +178,7 @@ func TestUnfinishedAnswers(t *testing.T) {
 func TestBurstsAreKeys(t *testing.T) {
 	s := running(t, 120, 36, 24_000)
 	burst := func(text string) {
-		for _, msg := range heard(t, []string{text}, func(int) bool { return false }) {
+		for _, msg := range messagesOf(t, []string{text}, func(int) bool { return false }) {
 			s.Update(msg)
 		}
 	}
@@ -195,14 +195,14 @@ func TestBurstsAreKeys(t *testing.T) {
 	}
 	burst("qdp")
 	if !s.leaving.closed || s.fake.changes() != 1 {
-		t.Errorf("behind the key that leaves: sent %#v", s.fake.commands)
+		t.Errorf("after the key that leaves: sent %#v", s.fake.commands)
 	}
 }
 
 func TestPastedText(t *testing.T) {
 	const pasted = "\x1b[200~p q\x1b[201~"
 	paste := func(s *screen) {
-		for _, msg := range heard(t, []string{pasted}, func(int) bool { return false }) {
+		for _, msg := range messagesOf(t, []string{pasted}, func(int) bool { return false }) {
 			s.Update(msg)
 		}
 	}
@@ -237,7 +237,7 @@ func TestProposalIsReplacedByTyping(t *testing.T) {
 		"\x1b[200~77000\x1b[201~": "77000", "\x1b[3~": "", " 4": " 4",
 	} {
 		s := proposal()
-		for _, msg := range heard(t, []string{keys}, func(int) bool { return false }) {
+		for _, msg := range messagesOf(t, []string{keys}, func(int) bool { return false }) {
 			s.Update(msg)
 		}
 		if s.entry == nil || s.entry.Text() != want {
@@ -261,7 +261,7 @@ func TestServedKeyboardEnds(t *testing.T) {
 	r, w := io.Pipe()
 	k = newKeyboard(ctx, r, nil, func(error) {})
 	cancel()
-	if _, err := w.Write([]byte("x")); err != nil { // it is read, though nobody waits for it any more
+	if _, err := w.Write([]byte("x")); err != nil { // it is read, though nothing waits for it any more
 		t.Fatal(err)
 	}
 	w.Close()

@@ -122,7 +122,7 @@ func TestUnusedKnobNamesTheMethods(t *testing.T) {
 	for s.press("up"); ; s.press("down") {
 		is := s.KnobUse(s.KnobList[s.knobs.Selected]) != nil
 		if unused && !is {
-			t.Errorf("%s is used and stands behind one that is not", s.KnobList[s.knobs.Selected].Name)
+			t.Errorf("%s is used and stands after one that is not", s.KnobList[s.knobs.Selected].Name)
 		}
 		if unused = is; unused {
 			break

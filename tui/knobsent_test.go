@@ -93,7 +93,7 @@ func TestARefusedTextStays(t *testing.T) {
 }
 
 // A change is planned for no step after the end, at the prompt as with @.
-func TestNothingIsPlannedBehindTheEnd(t *testing.T) {
+func TestNothingIsPlannedAfterTheEnd(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	n := len(s.fake.commands)
 	for line, want := range map[string]string{"guidance 3 @100001": "step 100,001 is after the end: the run has 100,000", "guidance 3 @23999": "step 23,999 has passed"} {
@@ -195,7 +195,7 @@ func TestACancelledPlanOfOthersIsSeen(t *testing.T) {
 	s.contains(t, "tau 0.1 for step 90,000: cancelled by bo")
 }
 
-// The run is no longer what its configuration says if somebody cancels what that plans.
+// The run is no longer what its configuration says if a person cancels what that plans.
 func TestACancelledPlanOfTheConfigurationTouchesTheRun(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.contains(t, "CLEAN")
@@ -205,8 +205,7 @@ func TestACancelledPlanOfTheConfigurationTouchesTheRun(t *testing.T) {
 	s.contains(t, "TOUCHED ×1")
 }
 
-// What is refused and was not asked for here is a line with its reason, and no change from a value that
-// nobody knows.
+// What is refused and was not asked for here is a line with its reason, and no change from an unknown value.
 func TestRefusalsOfOthers(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	for _, b := range []event.Refused{{Knob: "resume", Reason: "the device is gone"}, {Knob: "tau", Value: "0.1", Reason: "cancel: nothing is planned"}, {Knob: "tau", Value: "7", Reason: "tau: 7 is too large"}} {

@@ -122,8 +122,8 @@ func TestALessonEndsAfterItsRun(t *testing.T) {
 			s.press("enter")
 		}
 	}
-	if s.lessons.Given() || strings.Contains(s.told, "the run has ended") {
-		t.Errorf("the lesson stays: %q\n%s", s.told, s.View())
+	if s.lessons.Given() || strings.Contains(s.message, "the run has ended") {
+		t.Errorf("the lesson stays: %q\n%s", s.message, s.View())
 	}
 }
 

@@ -42,7 +42,7 @@ type Model struct {
 	returned bool    // the focus came back to a pane that fills the screen
 	zoomed   bool
 
-	told        string  // one line at the foot, shown until the next key
+	message     string  // one line at the foot, shown until the next key
 	inLesson    bool    // a lesson has put the screen into the layout present, to show the loop
 	focusBefore pane.ID // the focus when the lesson began
 	viewBefore  view    // the layout before that
@@ -89,7 +89,7 @@ func New(o Options) *Model {
 	if keys, err := rebind(m.keysTable(), s.Keys); err == nil {
 		m.palette.keys = keys
 	}
-	m.steering.Session = m.Now().Unix() + o.screen<<34 // seconds alone do not tell two screens apart
+	m.steering.Session = m.Now().Unix() + o.screen<<34 // seconds alone do not distinguish two screens
 	m.charts.StyleCharts()
 	m.describe(o.About, o.Start)
 	if o.Picker != nil {
@@ -178,8 +178,8 @@ func (m *Model) begin(msg started) tea.Cmd {
 	if m.leaving.soon {
 		return m.leaving.suspend()
 	}
-	if m.options.Told != "" {
-		m.Tell(m.options.Told)
+	if m.options.Message != "" {
+		m.Tell(m.options.Message)
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ func (m *Model) poll() {
 	}
 }
 
-// observe records what only a snapshot tells: speed over time.
+// observe records what only a snapshot has: speed over time.
 func (m *Model) observe(s *event.Snapshot) {
 	m.headline.eta.take(s.Time, s.ETA)
 	speed := m.History.Main(history.CurveSpeed)

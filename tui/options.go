@@ -29,8 +29,8 @@ type Options struct {
 	Seen int
 	// Leave closes the screen, as ctrl+z does, when it delivers; nil: it never does.
 	Leave <-chan struct{}
-	// Told stands at the foot of the first frame.
-	Told string
+	// Message stands at the foot of the first frame.
+	Message string
 	// Layout is focus, full or present; "": as the settings say.
 	Layout string
 	// Refresh is the most times a second that the screen polls the run; 0: as the settings say.

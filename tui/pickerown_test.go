@@ -90,7 +90,7 @@ func TestPickerNamesATask(t *testing.T) {
 	if text := s.View(); strings.Index(text, "never changes") > strings.Index(text, "3 numbers") {
 		t.Error("what is wrong does not come first")
 	}
-	// The next screen knows what was named, and not what failed.
+	// The next screen shows what was named, and not what failed.
 	s = ownTasks(t, 80, 24, home)
 	s.press("down", "left", "left", "enter")
 	s.contains(t, "gym:Pendulum-v1", "gym:Old-v1", "used before")

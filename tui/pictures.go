@@ -137,7 +137,7 @@ func (p *Pictures) Resumed() {
 	}
 }
 
-// cellOf is the size in pixels of a terminal's cell as the system knows it; 0 by 0: unknown.
+// cellOf is the size in pixels of a terminal's cell as the system reports it; 0 by 0: unknown.
 func cellOf(f *os.File) image.Point {
 	columns, rows, w, h := windowSize(f)
 	if columns < 1 || rows < 1 {

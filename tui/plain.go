@@ -100,9 +100,9 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 			p.write()
 			return Detached, nil
 		}
-		heard := lines
+		input := lines
 		if room == 0 || !p.person && p.Lab == nil {
-			heard = nil // the commands of a file are for the run, which has not begun
+			input = nil // the commands of a file are for the run, which has not begun
 		}
 		select {
 		case <-ctx.Done():
@@ -111,7 +111,7 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 			return Cancelled, nil
 		case <-p.options.Leave:
 			p.do(ctx, p.leaving.suspend(), messages)
-		case line, open := <-heard:
+		case line, open := <-input:
 			if !open {
 				lines, p.alone = nil, true
 				break
@@ -312,9 +312,9 @@ func (p *plain) write() {
 		fmt.Fprintln(p.out, p.steering.Message)
 		p.steering.Message = ""
 	}
-	if p.told != "" {
-		fmt.Fprintln(p.out, p.told)
-		p.told = ""
+	if p.message != "" {
+		fmt.Fprintln(p.out, p.message)
+		p.message = ""
 	}
 	p.writeQuestion()
 	if p.Snap != nil && p.Now().Sub(p.said) >= plainEvery && !p.Paused() {

@@ -45,7 +45,7 @@ func (s *shared) text() string {
 	return s.buf.String()
 }
 
-// talk is a run shown as lines, and somebody who types.
+// talk is a run shown as lines, and a person who types.
 type talk struct {
 	t      *testing.T
 	out    *shared

@@ -98,7 +98,7 @@ func TestPlainTakesTheKeysOfItsCommands(t *testing.T) {
 }
 
 // Every topic is answered: commands, knobs by name and symbol, and numbers by the words of their names.
-func TestPlainHelpKnowsItsTopics(t *testing.T) {
+func TestPlainHelpHasItsTopics(t *testing.T) {
 	p := newPlain(Options{About: pane.About{Config: fakeConfig()}}, strings.NewReader(""), &bytes.Buffer{})
 	topics := []string{"knobs", "dormant", "guidance", "ω", "omega", "synthetic"}
 	for _, c := range lineCommands {

@@ -14,7 +14,7 @@ import (
 	"pgrlab/tui/scenes"
 )
 
-// Replay plays the events of a run through the screen at the speed it is told. It behaves like a
+// Replay plays the events of a run through the screen at the speed that is set. It behaves like a
 // lab that can only be paused.
 type Replay struct {
 	mu     sync.Mutex
@@ -195,7 +195,7 @@ func (r *Replay) Send(c event.Command) error {
 	return nil
 }
 
-// Snapshot is the run at the position, as far as its journal tells. Between two events it
+// Snapshot is the run at the position, as far as its journal has it. Between two events it
 // interpolates the step as if the run went at an even speed.
 func (r *Replay) Snapshot() *event.Snapshot {
 	r.mu.Lock()

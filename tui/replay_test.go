@@ -126,7 +126,7 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	again, fork := "run again: make demo", "pgrlab fork runs/x --set KNOB=VALUE forks the run"
 	for key, how := range map[string]string{"n": again, "f": fork, "F": fork, "z": again} {
 		s.press("esc", key)
-		if said := strings.TrimPrefix(s.told, "✗ "); s.entry != nil || said != "this is a replay: nothing can be changed; "+how {
+		if said := strings.TrimPrefix(s.message, "✗ "); s.entry != nil || said != "this is a replay: nothing can be changed; "+how {
 			t.Errorf("%s: %q, and asks for a text: %v", key, said, s.entry != nil)
 		}
 	}
@@ -152,7 +152,7 @@ func replayOf(t *testing.T, c config.Config, speed float64, now *time.Time, even
 	return r
 }
 
-// A snapshot of a replay is about the first member and its first copy, and tells generations from
+// A snapshot of a replay is about the first member and its first copy, and distinguishes generations from
 // refits, which a generator without gradient steps has as well. Its updates are those of the learner.
 func TestReplayCountsTheFirstMember(t *testing.T) {
 	for kind, want := range map[string]int{"diffusion": 1, "resample": 2} {

@@ -17,7 +17,7 @@ import (
 func (m *Model) Changed() { m.stale = true }
 
 func (m *Model) Tell(text string) {
-	m.told = text
+	m.message = text
 	m.Changed()
 }
 

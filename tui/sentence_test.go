@@ -14,7 +14,7 @@ import (
 // The words for an audience name F, the generated rows and PGR as far as the run has them, keep
 // the ±, and say of a fall whether it is noise.
 func TestSentenceSpeaksOfTheSubject(t *testing.T) {
-	told := func(change func(*Options), returns ...float64) string {
+	sentenceOf := func(change func(*Options), returns ...float64) string {
 		s := newScreen(t, 160, 45, change)
 		s.fake.advance(500)
 		for i, y := range returns {
@@ -30,16 +30,16 @@ func TestSentenceSpeaksOfTheSubject(t *testing.T) {
 		text string
 		want []string
 	}{
-		"begin": {told(nil), []string{"not been evaluated", "PGR", "F (curiosity)", "nothing is generated yet"}},
-		"few":   {told(nil, 102, 41.5), []string{"41.5 ± 23.0 over 10 episodes, down from 102 at 1,000", "whether that is noise is unknown before 6 evaluations"}},
-		"noise": {told(nil, append(steady[:8:8], 299)...), []string{"299 ± 23", "down from 303 at 8,000: within this run's noise"}},
-		"fall":  {told(nil, append(steady[:8:8], 60)...), []string{"a fall that this run's noise does not explain"}},
-		"rise":  {told(nil, append(steady[:8:8], 500)...), []string{"up from 303", "more than this run's noise explains"}},
-		"no F":  {told(func(o *Options) { o.Config.Generator.Conditional = false }), []string{"Generative replay: nothing is generated yet"}},
-		"max": {told(func(o *Options) {
+		"begin": {sentenceOf(nil), []string{"not been evaluated", "PGR", "F (curiosity)", "nothing is generated yet"}},
+		"few":   {sentenceOf(nil, 102, 41.5), []string{"41.5 ± 23.0 over 10 episodes, down from 102 at 1,000", "whether that is noise is unknown before 6 evaluations"}},
+		"noise": {sentenceOf(nil, append(steady[:8:8], 299)...), []string{"299 ± 23", "down from 303 at 8,000: within this run's noise"}},
+		"fall":  {sentenceOf(nil, append(steady[:8:8], 60)...), []string{"a fall that this run's noise does not explain"}},
+		"rise":  {sentenceOf(nil, append(steady[:8:8], 500)...), []string{"up from 303", "more than this run's noise explains"}},
+		"no F":  {sentenceOf(func(o *Options) { o.Config.Generator.Conditional = false }), []string{"Generative replay: nothing is generated yet"}},
+		"max": {sentenceOf(func(o *Options) {
 			o.Config.Agent.Learner, o.Config.Generator.Kind, o.Config.Method = "max", "ensemble", config.MethodMAX
 		}), []string{"an exploiter that is evaluated (MAX): the explorer learns F (curiosity) of generated rows, nothing is generated yet"}},
-		"real rows": {told(func(o *Options) { o.Config.Generator.Kind, o.Config.Method = config.GeneratorNone, "sac" }), []string{"sac learns from real rows only"}},
+		"real rows": {sentenceOf(func(o *Options) { o.Config.Generator.Kind, o.Config.Method = config.GeneratorNone, "sac" }), []string{"sac learns from real rows only"}},
 	} {
 		for _, text := range c.want {
 			if !strings.Contains(c.text, text) {

@@ -30,7 +30,7 @@ type Settings struct {
 	Refresh  float64             `toml:"refresh" comment:"looks at the run per second, 0.2 to 10"`
 	Mouse    bool                `toml:"mouse" comment:"take the mouse from the start; M toggles it"`
 	Keys     map[string][]string `toml:"keys,omitempty" comment:"other keys for a command of the palette, as undo = [\"u\"]"`
-	Profile  map[string]Profile  `toml:"profile,omitempty" comment:"what a cluster wants, for sweep --profile NAME, as sbatch = [\"--partition=gpu\"]"`
+	Profile  map[string]Profile  `toml:"profile,omitempty" comment:"what a cluster needs, for sweep --profile NAME, as sbatch = [\"--partition=gpu\"]"`
 }
 
 // Profile is what a cluster requires of those who submit jobs to it.

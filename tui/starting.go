@@ -26,7 +26,7 @@ func (m *Model) startingView() []string {
 	if m.leaving.soon {
 		foot = append(foot, t.Dim.On("the shell gets its terminal back as soon as the run has started"))
 	}
-	said := cmp.Or(m.told, m.steering.Message)
+	said := cmp.Or(m.message, m.steering.Message)
 	switch {
 	case m.entry != nil:
 		foot = append(foot, m.entry.Line(t, w))

@@ -18,7 +18,7 @@ import (
 
 // While a run starts, the screen explains the loop of its method and nothing else, and what to do
 // first, at the common sizes.
-func TestStartingTellsTheLoop(t *testing.T) {
+func TestStartingExplainsTheLoop(t *testing.T) {
 	relabels := map[string]func(c *config.Config){
 		"vae": func(c *config.Config) { c.Generator.Actions = generative.ActionsPolicy },
 		"resample": func(c *config.Config) {

@@ -9,7 +9,7 @@ import (
 	"pgrlab/tui/picture"
 )
 
-// The escape sequences of synchronized output: a terminal that knows mode 2026 shows everything
+// The escape sequences of synchronized output: a terminal with mode 2026 shows everything
 // between them at once; others ignore them.
 const (
 	beginUpdate = "\x1b[?2026h"

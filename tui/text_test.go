@@ -11,7 +11,7 @@ import (
 )
 
 // Text that does not fit is cut after a clause or a word, never inside a number.
-func TestClipEndsBehindAWord(t *testing.T) {
+func TestClipEndsAfterAWord(t *testing.T) {
 	th := theme.New(theme.NewRenderer(io.Discard, environment{}), theme.Unicode)
 	const text = "dynamics error 0.017, asked and achieved F correlate 0.61, 3% of states outside"
 	for w, want := range map[int]string{

@@ -84,7 +84,7 @@ func TestFailedChildrenCount(t *testing.T) {
 	s.says(t, "seen worse: return -53.8") // 48.75, of three times 50 and once 45, less 102.5
 }
 
-// A screen that comes later, or plays the run again, knows the forks from the journal, and says the same.
+// A screen that comes later, or plays the run again, takes the forks from the journal, and says the same.
 func TestForksAreRecalledFromTheJournal(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	made := event.Forked{Changes: []event.ForkedChange{{Knob: "guidance", From: "2", To: "3", Now: true}}, From: knob.After(24_000), Steps: 5_000, Every: 250}

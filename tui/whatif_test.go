@@ -274,7 +274,7 @@ func TestWhatIfFails(t *testing.T) {
 }
 
 // Runs without a what-if say so, and so do those that are too young, replayed, or driven by
-// somebody else.
+// another screen.
 func TestWhatIfIsRefused(t *testing.T) {
 	s, f := withWhatIf(t, 160, 45)
 	f.refuses = errors.New("its method sac has no generator: want a run of one that has, as synther")

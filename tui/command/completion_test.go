@@ -34,7 +34,7 @@ func completions(t *testing.T, line ...string) []string {
 	return all[:len(all)-1] // the last line is for the shell
 }
 
-// Tab knows the values of every flag, or that the flag wants no file.
+// Tab offers the values of every flag, and no files if it takes none.
 func TestEveryFlagCompletes(t *testing.T) {
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {

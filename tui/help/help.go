@@ -71,7 +71,7 @@ func (p *Page) Lines(w int) []string {
 		section("KEYS "+group.title+while, p.keyLines(group.keys, w)...)
 	}
 	section("KEYS in this help", p.keyLines(p.Keys(), w)...)
-	section("COMMANDS behind : (every key above has one too, by name)", p.verbLines(c.Verbs, w)...)
+	section("COMMANDS after : (every key above has one too, by name)", p.verbLines(c.Verbs, w)...)
 	section("KNOBS", p.knobLines(c.Knobs, w)...)
 	section(numbersTitle, p.definitionLines(c.Numbers, w)...)
 	return out[:len(out)-1]

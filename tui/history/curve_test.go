@@ -20,7 +20,7 @@ func TestCurveKeepsSpikes(t *testing.T) {
 	for i, s := range c.Samples {
 		most = max(most, s.Y)
 		if i > 0 && s.Step < c.Samples[i-1].Step {
-			t.Fatalf("step %d behind %d", s.Step, c.Samples[i-1].Step)
+			t.Fatalf("step %d after %d", s.Step, c.Samples[i-1].Step)
 		}
 	}
 	if len(c.Samples) >= curveLimit || most != 500 {

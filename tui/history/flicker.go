@@ -77,7 +77,7 @@ func (h *History) noiseBefore(i int) (n Noise, ok bool) {
 // chart, and from which it is an event.
 const (
 	FallMarked = 3
-	fallTold   = 4
+	fallEvent  = 4
 )
 
 // Below is how many flickers the i-th evaluation lies below the level that the run had before it;
@@ -109,7 +109,7 @@ func Once(below float64) int {
 func (h *History) addFall(e event.Event) {
 	i := len(h.Evaluations) - 1
 	below := h.Below(i)
-	if !(below >= fallTold) {
+	if !(below >= fallEvent) {
 		return
 	}
 	n, _ := h.noiseBefore(i)

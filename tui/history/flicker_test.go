@@ -97,7 +97,7 @@ func falls(h *History) (n int) {
 	return n
 }
 
-// Runs in which nobody changed anything hardly ever raise the alarm, and the shares that the screen
+// Untouched runs hardly ever raise the alarm, and the shares that the screen
 // quotes are those of the recorded runs.
 func TestUntouchedRunsRaiseNoAlarm(t *testing.T) {
 	evaluations, beyond := 0, map[int]int{}

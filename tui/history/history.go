@@ -39,7 +39,7 @@ type History struct {
 	values      map[int]*overestimation // by member
 	highest     int                     // largest member number
 	cohort      bool                    // there are several members
-	cancelled   int                     // changes of the configuration's schedule that somebody cancelled
+	cancelled   int                     // changes of the configuration's schedule that a person cancelled
 	Saved       string                  // the newest checkpoint, relative to the run folder; "": none yet
 	Next        int                     // index of the first event not taken yet
 	topic.Versions
@@ -270,7 +270,7 @@ func (h *History) scored(relevance string, step int, wall float64) {
 }
 
 // Touched is the number of changes that people made; changes of the schedule, which are part of the
-// run from the start, do not count unless somebody cancelled them.
+// run from the start, do not count unless a person cancelled them.
 func (h *History) Touched() int {
 	n := h.cancelled
 	for _, c := range h.Changes {

@@ -160,7 +160,7 @@ func LessonNames() []string {
 }
 
 func (x *Lessons) beginLesson(l presets.Lesson) error {
-	if x.Lesson != nil { // only it knows which knobs are to be put back
+	if x.Lesson != nil { // only it has the knobs that are to be put back
 		return fmt.Errorf("lesson %s is under way: leave it first, with esc", x.Lesson.Name)
 	}
 	if _, err := x.lessonFits(l); err != nil {

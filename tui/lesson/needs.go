@@ -107,21 +107,21 @@ func (x *Lessons) uses(name string) bool {
 
 // summary is what a lesson that was gone through has shown, and the next one that fits.
 func (x *Lessons) summary(l *Lesson) string {
-	good, told, all := 0, 0, 0
+	good, decided, all := 0, 0, 0
 	for _, s := range l.Steps {
 		if r := s.Reveal; r != nil {
 			all++
 			switch judge(*r, l.kept[r.From], l.kept[r.To]) {
 			case held:
-				good, told = good+1, told+1
+				good, decided = good+1, decided+1
 			case didNotHold:
-				told++
+				decided++
 			}
 		}
 	}
 	text := fmt.Sprintf("lesson over, %s: %d of %d claims held", x.Spelled(l.Title), good, all)
-	if told < all {
-		text += fmt.Sprintf(", %d cannot be told", all-told)
+	if decided < all {
+		text += fmt.Sprintf(", %d undecided", all-decided)
 	}
 	for _, next := range x.listed() {
 		if _, err := x.lessonFits(next); err == nil && !x.gone[next.Name] {

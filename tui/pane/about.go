@@ -40,7 +40,7 @@ type GPU struct {
 // Apart says whether the result is not comparable with the run.
 func (r Reference) Apart() bool { return r.OtherScale || r.Where != "" }
 
-// About is what the screen is told about a run, and what it may ask of the program around the run.
+// About describes a run to the screen, with what it may ask of the program around the run.
 type About struct {
 	Config     config.Config // the run's config: its names stand in the header, its method decides which knobs are used
 	Device     string        // with the kernel family, e.g. "cpu avx2"; "": Config.Device

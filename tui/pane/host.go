@@ -7,7 +7,7 @@ import (
 )
 
 // ErrPasted says that pasted text is not taken for keys.
-var ErrPasted = errors.New("pasted text is not taken for keys: paste it where text is typed, as behind : or n")
+var ErrPasted = errors.New("pasted text is not taken for keys: paste it where text is typed, as after : or n")
 
 // Screen is what a part of the screen may ask of the whole.
 type Screen interface {

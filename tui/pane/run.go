@@ -342,7 +342,7 @@ func (r *Run) Spelled(text string) string { return r.Theme.Spelled(text) }
 // Paused says whether the run stands still on request.
 func (r *Run) Paused() bool { return r.Snap != nil && r.Snap.State == event.PausedState }
 
-// Answers says whether the run can be asked for what only the lab knows.
+// Answers says whether the run can be asked for what only the lab has.
 func (r *Run) Answers() bool {
 	return r.Lab != nil && r.Snap != nil && !r.Ended() && !r.About.Replay
 }

@@ -21,8 +21,8 @@ type WhatIf interface {
 	Begin()
 	// Stop ends the current what-if, if there is one.
 	Stop()
-	// Hold pauses the run until the current what-if is over; whoever pauses or resumes the run
-	// meanwhile is heeded instead.
+	// Hold pauses the run until the current what-if is over; a pause or resume of the run
+	// meanwhile counts instead.
 	Hold() error
 	// State is the what-if's state: the same pointer until the state changes.
 	State() *WhatIfState

@@ -64,7 +64,7 @@ func agree(args []string, stdout, stderr io.Writer) (status int) {
 	return cli.StatusDone
 }
 
-// agrees makes a GPU and the CPU do the same work and compares the results. begin is told of stages
+// agrees makes a GPU and the CPU do the same work and compares the results. begin gets the stages
 // that take a while.
 func agrees(uuid, precision string, begin func(stage string)) (err error) {
 	rounded, err := kernel.ParsePrecision(precision)
@@ -117,11 +117,11 @@ func tried(c *exec.Cmd, p patience, said func(line string)) error {
 // patience is for a process that tries a GPU.
 type patience struct {
 	limit  time.Duration // of a stage
-	quiet  time.Duration // a stage that takes longer is told
+	quiet  time.Duration // a stage that takes longer is reported
 	advice string        // about one that takes longer than the limit
 }
 
-// stages are the lines that a process writes. Of lines that nobody has read yet, only the last
+// stages are the lines that a process writes. Of lines that are not read yet, only the last
 // counts.
 type stages struct {
 	line []byte // the beginning of the one that is not complete
@@ -149,7 +149,7 @@ func (s *stages) Write(p []byte) (int, error) {
 // the limit.
 func (s *stages) await(ended <-chan error, p patience, said func(line string)) error {
 	stage, limit := "", time.After(p.limit)
-	var quiet <-chan time.Time // of a stage that was not told
+	var quiet <-chan time.Time // of a stage that was not reported
 	for {
 		select {
 		case err := <-ended:

@@ -42,13 +42,13 @@ func TestAsAnother(t *testing.T) {
 		os.Exit(cli.StatusDone)
 	case "compiles":
 		os.Stdout.WriteString("compiling\n")
-		io.ReadAll(os.Stdin) // until that was told
+		io.ReadAll(os.Stdin) // until that was reported
 		os.Stderr.WriteString("refused\n")
 		os.Exit(cli.StatusFailed)
 	}
 }
 
-// Whatever happens to the process that tries a GPU, this process survives and knows the result.
+// Whatever happens to the process that tries a GPU, this process survives and gets the result.
 func TestTried(t *testing.T) {
 	for how, want := range map[string]string{
 		"right": "", "chats": "", "wrong": "tile 64x64: off by 7", "crashes": "trying it crashed, exit status 2: SIGSEGV: segmentation violation",
@@ -78,7 +78,7 @@ func TestTried(t *testing.T) {
 }
 
 // A GPU may take its time for each stage, not for all of them together. Only stages that take long
-// are told, and one that takes too long is named.
+// are reported, and one that takes too long is named.
 func TestStages(t *testing.T) {
 	for _, c := range []struct {
 		patience

@@ -114,7 +114,7 @@ func (r *training) stop() {
 	r.ends()
 }
 
-// ends waits for the end of a run that was told to end.
+// ends waits for the end of a run that was asked to end.
 func (r *training) ends() {
 	r.t.Helper()
 	if status := <-r.status; status != cli.StatusDone {
@@ -122,7 +122,7 @@ func (r *training) ends() {
 	}
 }
 
-// typist is a terminal with somebody who presses keys when the screen shows the text that each key
+// typist is a terminal with a person who presses keys when the screen shows the text that each key
 // waits for.
 type typist struct {
 	keys   *io.PipeWriter
@@ -157,7 +157,7 @@ func (r *training) visit(name string, script ...press) (string, error) {
 	})
 }
 
-// leaving are the keys of somebody who looks and leaves. A visitor who only watches leaves at the
+// leaving are the keys of a person who looks and leaves. A visitor who only watches leaves at the
 // first key.
 var leaving = []press{{"RETURN", "q"}, {"leave it training", "d"}}
 
@@ -218,7 +218,7 @@ func TestScreensLeaveNothingBehind(t *testing.T) {
 }
 
 // The first of two screens drives: commands of the second are refused until it takes over. A third
-// screen that never reads delays nobody, not even the end.
+// screen that never reads delays nothing, not even the end.
 func TestOneScreenDrives(t *testing.T) {
 	r := startTraining(t)
 	stalled := stall(t, r.socket)
@@ -292,7 +292,7 @@ func TestNamesOfALab(t *testing.T) {
 	r.stop()
 }
 
-// Screens that nobody reads, whatever size they claim, are limited in number. The run continues
+// Screens that are not read, whatever size they claim, are limited in number. The run continues
 // beside them and when all close at once.
 func TestStalledScreensAreFew(t *testing.T) {
 	r := startTraining(t)

@@ -21,8 +21,8 @@ func TestTheDemoPlays(t *testing.T) {
 	shown := 0
 	d.Screen = func(_ context.Context, o tui.Options) (tui.Outcome, error) {
 		shown++
-		if o.Draw == nil || len(o.Names) != 17 || o.Layout != "present" || !strings.Contains(o.Told, "lesson pgr") { // keys are no commands of --plain
-			t.Errorf("layout %s, names %v, told %s", o.Layout, o.Names, o.Told)
+		if o.Draw == nil || len(o.Names) != 17 || o.Layout != "present" || !strings.Contains(o.Message, "lesson pgr") { // keys are no commands of --plain
+			t.Errorf("layout %s, names %v, message %s", o.Layout, o.Names, o.Message)
 		}
 		lab, err := o.Start()
 		if err != nil {

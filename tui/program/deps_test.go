@@ -16,14 +16,14 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// failVariable makes a process that takes over a run find no device, after it has been told to
+// failVariable makes a process that takes over a run find no device, after the order to
 // begin.
 const failVariable = "PGRLAB_TEST_NO_DEVICE"
 
 var errNoDevice = errors.New("the device is gone")
 
 // testDeps are the real parts. Units of work run at the pace that a test was asked for, and
-// training waits where the test that started this process tells it to.
+// training waits where the test that started this process asks it to.
 func testDeps() cli.Deps {
 	d := deps(newPrograms())
 	if setting := os.Getenv(holdVariable); setting != "" {

@@ -45,7 +45,7 @@ func TestEndsOfOtherPrograms(t *testing.T) {
 // that only time ends them. The card of the run repeats it, and the journal has a note where it is wrong, one in all
 // of the run's parts.
 func TestRolloutsOfOtherProgramsHaveARuleOfEnds(t *testing.T) {
-	_, do, said, of := somebody(t)
+	_, do, said, of := ownEnvironments(t)
 	walk := []string{"train", "--preset", "tiny.toml", "--env", of("walk"), "--env-arg", "start=2", "--method", "mbpo", "--steps", "60", "--out"}
 	if do(2, append(walk, "without")...); !strings.Contains(said.String(), "--set environment.outside.ends=never") {
 		t.Errorf("%s", said)

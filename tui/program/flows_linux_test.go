@@ -136,7 +136,7 @@ func awaitEnds(t *testing.T, dir string) {
 	t.Helper()
 	folders, _ := filepath.Glob(dir + "*")
 	for _, folder := range folders {
-		eventually(t, "nobody writes "+folder, func() bool {
+		eventually(t, "no process writes "+folder, func() bool {
 			lock, err := os.Open(filepath.Join(folder, "lock"))
 			if err != nil {
 				return os.IsNotExist(err)

@@ -98,7 +98,7 @@ func heldTasks(tasks []task.Task, setting string) []task.Task {
 	})
 }
 
-// waitAt tells the test at the other end of a socket that this process waits, and returns when the
+// waitAt reports to the test at the other end of a socket that this process waits, and returns when the
 // test releases it or is itself gone.
 func waitAt(socket string) {
 	conn, err := net.Dial("unix", socket)

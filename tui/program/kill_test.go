@@ -139,7 +139,7 @@ batch = 16
 `
 
 // acts are the commands that write. They start from the folders base, a run that is over, and half,
-// a run that was told to end in its middle.
+// a run that was asked to end in its middle.
 var acts = []act{
 	{name: "train", like: "base", next: trained(killedRun), made: canonical},
 	{name: "train --lean", like: "base", next: trained(killedRun, "--lean"), made: canonical},
@@ -299,7 +299,7 @@ func TestKilledAnywhere(t *testing.T) {
 		os.RemoveAll(dir)
 	}
 	t.Logf("kills by act: %v", k.hit)
-	nobodyLeft(t, runtime)
+	noneLeft(t, runtime)
 }
 
 // begin makes the folders that acts start from, and returns how long a whole run took.
@@ -332,7 +332,7 @@ func begin(t *testing.T) (whole time.Duration) {
 	}
 	waits := middle.await()
 	c.Process.Signal(syscall.SIGTERM)
-	eventually(t, "it has heard the signal", func() bool {
+	eventually(t, "it has received the signal", func() bool {
 		doc, err := os.ReadFile("half.log")
 		return err == nil && bytes.Contains(doc, []byte("saving and ending"))
 	})
@@ -426,12 +426,12 @@ func nothingLeft(t *testing.T, dir string) {
 	}
 }
 
-// nobodyLeft waits for the end of the processes that killed ones have started, and looks for their
+// noneLeft waits for the end of the processes that killed ones have started, and looks for their
 // sockets. The sockets of the killed processes themselves are removed by any later list of the
 // runs.
-func nobodyLeft(t *testing.T, runtime string) {
+func noneLeft(t *testing.T, runtime string) {
 	t.Helper()
-	eventually(t, "nobody is left", func() bool {
+	eventually(t, "no process is left", func() bool {
 		others, _ := filepath.Glob("/proc/[0-9]*/environ")
 		return !slices.ContainsFunc(others, func(file string) bool {
 			doc, err := os.ReadFile(file)

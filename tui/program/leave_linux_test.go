@@ -43,7 +43,7 @@ func private(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 }
 
-// undisturbed returns the canonical journal of a run that nobody left.
+// undisturbed returns the canonical journal of a run that no one left.
 func undisturbed(t *testing.T, how []string) string {
 	t.Helper()
 	c, said := child(t, append([]string{"train", "--out", "undisturbed"}, how...)...)
@@ -225,7 +225,7 @@ func TestAPausedRunIsLeft(t *testing.T) {
 	awaitEnds(t, "run")
 }
 
-// A process that is told to end while it hands its run over saves the run and ends.
+// A process that is asked to end while it hands its run over saves the run and ends.
 func TestASignalWhileLeaving(t *testing.T) {
 	setUp(t)
 	private(t)

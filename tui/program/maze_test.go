@@ -95,7 +95,7 @@ func TestMazesAreSplit(t *testing.T) {
 	}
 }
 
-// Somebody looks at a run in a maze, sees what its episode remembers, switches the TV off, pauses the
+// A person looks at a run in a maze, sees what its episode remembers, switches the TV off, pauses the
 // run and leaves. The run waits, goes on, and is saved when it is stopped.
 func TestAScreenOnAMaze(t *testing.T) {
 	r := startTrainingOf(t, tinyMaze)

@@ -12,7 +12,7 @@ import (
 // A person names tasks of her own on the first screen: a program, which is played and may then be started, and a
 // task file. What is wrong with a name is said, and the run is of the task that was named.
 func TestAPersonNamesATask(t *testing.T) {
-	_, _, _, of := somebody(t)
+	_, _, _, of := ownEnvironments(t)
 	writeBall(t)
 	const down, left, right = "\x1b[B", "\x1b[D", "\x1b[C"
 	p := sitDown(t, nil)

@@ -63,7 +63,7 @@ func TestForksOutliveTheirParent(t *testing.T) {
 }
 
 // A run whose process is stopped is listed with its folder and with the command that continues it.
-// A client that looks for the run is told the same at once.
+// A client that looks for the run gets the same answer at once.
 func TestAStoppedProcessIsListed(t *testing.T) {
 	setUp(t)
 	private(t)

@@ -154,7 +154,7 @@ func (p program) Task() task.Task {
 	return outsideOf(t, rule)
 }
 
-// unknownState is what an observation of another program does not tell.
+// unknownState is what an observation of another program does not have.
 const unknownState = "another program simulates it"
 
 func outsideOf(t *outside.Task, rule endRule) task.Task {

@@ -44,9 +44,9 @@ class Pick:
         return np.eye(3)[self.k], reward, False
 `
 
-// somebody gives a test a folder with environments that are not pgrlab's, and the settings of a person who has allowed
-// nothing. It returns the command of a class.
-func somebody(t *testing.T) (d cli.Deps, do func(want int, args ...string) string, said *strings.Builder, of func(class string) string) {
+// ownEnvironments gives a test a folder with environments that are not pgrlab's, and the settings of a person who
+// has allowed nothing. It returns the command of a class.
+func ownEnvironments(t *testing.T) (d cli.Deps, do func(want int, args ...string) string, said *strings.Builder, of func(class string) string) {
 	t.Helper()
 	python := ""
 	for _, name := range []string{os.Getenv("PGRLAB_PYTHON"), "/usr/bin/python3", "python3"} {
@@ -93,7 +93,7 @@ func TestTheCommandsOfOwnEnvironments(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := commandsOf(t, "own-environment.md")
-	_, do, _, of := somebody(t)
+	_, do, _, of := ownEnvironments(t)
 	if err := os.CopyFS("gymnasium", os.DirFS(standIn)); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestTheCommandsOfOwnEnvironments(t *testing.T) {
 // A run in a person's environment has the same journal with one process and with three, and in two parts: the episode
 // that was under way is played again. What looks at it later starts nothing.
 func TestAnEnvironmentOfAnotherProgram(t *testing.T) {
-	_, do, said, of := somebody(t)
+	_, do, said, of := ownEnvironments(t)
 	run1 := []string{"train", "--preset", "tiny.toml", "--env", of("walk"), "--env-arg", "start=0.5", "--members", "2"}
 	do(0, append(run1, "--out", "whole")...)
 	do(0, append(run1, "--out", "spread", "--env-procs", "3")...)
@@ -188,7 +188,7 @@ func TestAnEnvironmentOfAnotherProgram(t *testing.T) {
 
 // An episode that cannot be played again is given up where the run goes on, which the journal and the card say.
 func TestAnEpisodeThatIsNotRepeated(t *testing.T) {
-	_, do, _, of := somebody(t)
+	_, do, _, of := ownEnvironments(t)
 	do(0, "train", "--preset", "tiny.toml", "--env", of("walk"), "--method", "sac", "--out", "part", "--steps", "95")
 	if err := os.WriteFile("moody", nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestAnEpisodeThatIsNotRepeated(t *testing.T) {
 
 // Where there are actions to choose from, methods of PPO learn; others say so. A flag for programs needs one.
 func TestChoicesOfAnotherProgram(t *testing.T) {
-	_, do, said, of := somebody(t)
+	_, do, said, of := ownEnvironments(t)
 	do(0, "train", "--env", of("pick"), "--method", "ppo", "--scale", "demo", "--steps", "4096", "--out", "ppo")
 	do(2, "train", "--env", of("pick"), "--method", "sac", "--scale", "demo")
 	if want := "choose another task, or a method with another learner: ppo"; !strings.Contains(said.String(), want) {
@@ -219,7 +219,7 @@ func TestChoicesOfAnotherProgram(t *testing.T) {
 // Nothing is started that was not typed: not what a preset names, nor what a run folder names after its script was
 // changed.
 func TestNothingIsStartedUntyped(t *testing.T) {
-	_, do, said, of := somebody(t)
+	_, do, said, of := ownEnvironments(t)
 	wants := func(text string) {
 		t.Helper()
 		if !strings.Contains(said.String(), text) || strings.Count(said.String(), "\n") != 1 {

@@ -17,7 +17,7 @@ import (
 	"pgrlab/tui/testing/pty"
 )
 
-// person is somebody at a terminal of 160 by 45 on which the program runs in a process of its own.
+// person is someone at a terminal of 160 by 45 on which the program runs in a process of its own.
 type person struct {
 	t        *testing.T
 	terminal *os.File
@@ -66,7 +66,7 @@ func sitDownAt(t *testing.T, environment []string, name string, args ...string) 
 	return p
 }
 
-// A program that wants to know a terminal's colours asks for them and for the position of the
+// A program that needs a terminal's colours asks for them and for the position of the
 // cursor. Every terminal answers the second question; without that answer the program waits five
 // seconds for the first.
 const (

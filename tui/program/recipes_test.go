@@ -165,7 +165,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// replacedBy returns the files that replace those of the program, or are added to it, if somebody
+// replacedBy returns the files that replace those of the program, or are added to it, if a person
 // follows a recipe after those that replaced all.
 func replacedBy(t *testing.T, root, dir, page string, r recipe, all map[string]string) map[string]string {
 	t.Helper()

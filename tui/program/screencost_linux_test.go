@@ -83,7 +83,7 @@ samples = 2_000
 // turns without a screen, with one at 160 by 45, with one whose terminal stops reading, and with
 // one at the end of a slow line. Turns are short and many, so that other load on the machine
 // affects all of them; the medians of the ratios of neighbours are at least 0.97. The median over
-// turns in which nobody looks either shows the precision of this machine.
+// turns of the first kind shows the precision of this machine.
 func TestAScreenSlowsNothing(t *testing.T) {
 	if !soaking() {
 		t.Skip("three minutes of training on a machine that does nothing else: PGRLAB_SOAK=1")
@@ -119,7 +119,7 @@ func compareTurns(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab) 
 	ratios := map[string][]float64{}
 	before := speed(l, long)
 	for range rounds {
-		for _, how := range []string{"nobody", "screen", "stalled", "slow"} {
+		for _, how := range []string{"none", "screen", "stalled", "slow"} {
 			with := watched(t, ctx, o, l, how, long)
 			after := speed(l, long)
 			ratios[how] = append(ratios[how], with/((before+after)/2))
@@ -139,9 +139,9 @@ func compareTurns(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab) 
 	}
 }
 
-// watched returns the speed of a run while a screen, or nobody, watches it.
+// watched returns the speed of a run while a screen, or none, watches it.
 func watched(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab, how string, long time.Duration) float64 {
-	if how == "nobody" {
+	if how == "none" {
 		return speed(l, long)
 	}
 	person, program, err := pty.Open(160, 45)
@@ -194,9 +194,9 @@ func speed(l pane.Lab, during time.Duration) float64 {
 const part = "part"
 
 // This test measures the screen's share of the processor time of the process, that is, all time not
-// spent by the trainer and its workers; labels in a profile tell them apart. The screen has the
+// spent by the trainer and its workers; labels in a profile distinguish them. The screen has the
 // full layout at 160 by 45, whose charts move. The workers hand over to each other thousands of
-// times a second, which the profile attributes to nobody; a profile after the screen has closed
+// times a second, which the profile attributes to none; a profile after the screen has closed
 // shows how much of that is due to the screen. The long form, of the demo on a machine that does
 // nothing else, allows 2 % at most. The short form only checks the labels: trainer and screen are
 // both seen, and only the trainer once the screen is closed.
@@ -265,20 +265,20 @@ type shares map[string]float64
 
 func (s shares) String() string {
 	var out []string
-	for _, who := range []string{"trainer", "screen", "collector", "switching"} {
-		out = append(out, fmt.Sprintf("%s %.2f%%", who, 100*s[who]))
+	for _, what := range []string{"trainer", "screen", "collector", "switching"} {
+		out = append(out, fmt.Sprintf("%s %.2f%%", what, 100*s[what]))
 	}
 	return strings.Join(out, ", ")
 }
 
-// profiled measures who uses the processor for a while, and longer until everybody in waitsFor has
+// profiled measures what uses the processor for a while, and longer until all in waitsFor have
 // been seen. Time is attributed by the labels of goroutines and, without a label, to the collector
 // or to the runtime's switching between them. The time of the person at the terminal is left out.
 func profiled(t *testing.T, during time.Duration, waitsFor ...string) shares {
 	t.Helper()
 	by, all := shares{}, 0.0
 	seen := func() bool {
-		return !slices.ContainsFunc(waitsFor, func(who string) bool { return by[who] == 0 })
+		return !slices.ContainsFunc(waitsFor, func(what string) bool { return by[what] == 0 })
 	}
 	for begin := time.Now(); time.Since(begin) < during || !seen(); {
 		var doc bytes.Buffer
@@ -292,21 +292,21 @@ func profiled(t *testing.T, during time.Duration, waitsFor ...string) shares {
 			t.Fatal(err)
 		}
 		for _, s := range p.Sample {
-			who := "switching"
+			what := "switching"
 			if l := s.Label[part]; len(l) > 0 {
-				who = l[0]
+				what = l[0]
 			} else if collects(s) {
-				who = "collector"
+				what = "collector"
 			}
-			if who != "person" {
+			if what != "person" {
 				spent := float64(s.Value[len(s.Value)-1])
-				by[who] += spent
+				by[what] += spent
 				all += spent
 			}
 		}
 	}
-	for who := range by {
-		by[who] /= all
+	for what := range by {
+		by[what] /= all
 	}
 	return by
 }

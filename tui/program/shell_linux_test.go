@@ -106,22 +106,22 @@ func TestCtrlZBeforeTheTerminalHasAnswered(t *testing.T) {
 		t.Skip("there is no bash here")
 	}
 	const (
-		who, details = "\x1b[>0q\x1b[c", "\x1b[16t\x1b[?1;1;0S\x1b[c"
-		is           = "\x1bP>|foot(1.21.0)\x1b\\\x1b[?62;4;22;28;29c"
-		can          = "\x1b[6;14;7t\x1b[?1;0;1024S\x1b[?62;4;22;28;29c"
-		sixels       = "\x1bP0;1q"
+		version, details = "\x1b[>0q\x1b[c", "\x1b[16t\x1b[?1;1;0S\x1b[c"
+		is               = "\x1bP>|foot(1.21.0)\x1b\\\x1b[?62;4;22;28;29c"
+		can              = "\x1b[6;14;7t\x1b[?1;0;1024S\x1b[?62;4;22;28;29c"
+		sixels           = "\x1bP0;1q"
 	)
 	for name, c := range map[string]struct{ typed, asked string }{
-		"at once": {"\x1a" + is, details}, "never": {"\x1a", who},
+		"at once": {"\x1a" + is, details}, "never": {"\x1a", version},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := sitDownAt(t, []string{"PS1=prompt> "}, bash, "--norc", "--noprofile", "-i")
-			p.press(os.Args[0]+" watch --task cartpole-balance --pictures auto\n", who)
+			p.press(os.Args[0]+" watch --task cartpole-balance --pictures auto\n", version)
 			p.press(c.typed, "Stopped")
 			p.press("echo of=$((1+1))\n", "of=2")
 			p.press("fg\n", c.asked)
-			if c.asked == who {
+			if c.asked == version {
 				p.press(is, details)
 			}
 			p.press(can, sixels)
@@ -132,7 +132,7 @@ func TestCtrlZBeforeTheTerminalHasAnswered(t *testing.T) {
 	}
 }
 
-// The screen of somebody who is attached stays when the run ends, and says what can be done next;
+// The screen of a person who is attached stays when the run ends, and says what can be done next;
 // ctrl-z stops the process of the screen, and not the run.
 func TestTheAttachedScreenStays(t *testing.T) {
 	setUp(t)

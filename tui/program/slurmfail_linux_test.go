@@ -112,7 +112,7 @@ func TestWhatDiesOnSlurm(t *testing.T) {
 	if out, err := exec.Command("slurmctld", "-f", conf).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	eventually(t, "the controller knows the jobs again", func() bool {
+	eventually(t, "the controller has the jobs again", func() bool {
 		out, err := exec.Command("squeue", "-h", "-t", "R").Output()
 		return err == nil && strings.Count(string(out), "\n") == 2
 	})
@@ -145,7 +145,7 @@ func TestWhatDiesOnSlurm(t *testing.T) {
 	}
 }
 
-// A job whose node another job wants, or whose time is nearly over, saves itself and continues
+// A job whose node another job needs, or whose time is nearly over, saves itself and continues
 // later where it was. A job whose process is killed leaves the queue, which the view reports, and
 // continues on request. The test takes minutes: PGRLAB_SLURM=slow.
 func TestWarningsAndAKilledWorkerOnSlurm(t *testing.T) {
@@ -181,7 +181,7 @@ func TestWarningsAndAKilledWorkerOnSlurm(t *testing.T) {
 	if out, err := onCluster(t, "sweep", "cancel", "endless"); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	eventually(t, "the view tells that they have left", func() bool { return strings.Contains(said(), "left the queue without a result") })
+	eventually(t, "the view says that they have left", func() bool { return strings.Contains(said(), "left the queue without a result") })
 	view.Wait()
 
 	again, said := opened(t, "--sbatch", "--exclusive")
@@ -203,7 +203,7 @@ func TestWarningsAndAKilledWorkerOnSlurm(t *testing.T) {
 
 	process := notice(t, filepath.Join(dirs[0], "run"))
 	syscall.Kill(process, syscall.SIGKILL)
-	eventually(t, "the view tells of it", func() bool {
+	eventually(t, "the view says it", func() bool {
 		return strings.Contains(said(), filepath.Base(dirs[0])+": left the queue without a result")
 	})
 	if out, err := onCluster(t, "sweep", "requeue", "endless", "--sbatch", "--exclusive"); err != nil || !strings.Contains(out, "1 jobs are submitted as array") {

@@ -11,7 +11,7 @@ import (
 // file from the copy in the sweep's folder. Both have the journals of runs on this machine.
 func TestTasksOfOnesOwnOnSlurm(t *testing.T) {
 	startSlurm(t)
-	_, _, _, of := somebody(t)
+	_, _, _, of := ownEnvironments(t)
 	t.Setenv(childVariable, "1") // the script's program is this test acting as the program
 	writeBall(t)
 	for name, task := range map[string][]string{"program": {"--env", of("walk")}, "file": {"--task", "ball.toml"}} {

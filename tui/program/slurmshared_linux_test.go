@@ -55,7 +55,7 @@ func TestRunsShareAJobOnSlurm(t *testing.T) {
 		}
 	}
 	trains(0, 2)
-	eventually(t, "the view tells what failed", func() bool {
+	eventually(t, "the view says what failed", func() bool {
 		text, _ := os.ReadFile("view.log")
 		return strings.Contains(string(text), g.Jobs[1].Name()+": failed: ")
 	})

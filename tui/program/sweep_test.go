@@ -68,7 +68,7 @@ func TestAKilledSweepIsFinished(t *testing.T) {
 		t.Fatalf("%v:\n%s", err, said)
 	}
 	if canonical(t, g.Run(jobs[1])) != canonical(t, "whole") {
-		t.Error("the killed job has another journal than a run that nobody disturbed")
+		t.Error("the killed job has another journal than an undisturbed run")
 	}
 
 	other, _ := child(t, append([]string{"sweep", "--out", "sweep", "--set", "utd=1"}, grid...)...)
@@ -77,8 +77,8 @@ func TestAKilledSweepIsFinished(t *testing.T) {
 	}
 }
 
-// This is the contract of an attempt: when told to end, it saves itself and asks to be run again,
-// and while it lasts nobody else makes another.
+// This is the contract of an attempt: when asked to end, it saves itself and asks to be run again,
+// and while it lasts no other process makes one.
 func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -103,7 +103,7 @@ func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 		t.Errorf("a twin: status %d", twin.ProcessState.ExitCode())
 	}
 	attempt.Process.Signal(syscall.SIGTERM)
-	eventually(t, "it has heard the signal", func() bool {
+	eventually(t, "it has received the signal", func() bool {
 		log, err := os.ReadFile(fmt.Sprintf("%s/attempts/1/log", g.Dir(j)))
 		return err == nil && strings.Contains(string(log), "saving and ending")
 	})
@@ -124,7 +124,7 @@ func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 	}
 }
 
-// A sweep that is running tries its failed jobs again when another process tells it to, shows that
+// A sweep that is running tries its failed jobs again when another process asks it to, shows that
 // process its progress, and ends on request.
 func TestAFailedJobIsRequeued(t *testing.T) {
 	setUp(t)
@@ -133,7 +133,7 @@ func TestAFailedJobIsRequeued(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if out, err := onCluster(t, "sweep", "requeue", "s"); err == nil || !strings.Contains(out, "no sweep is at work") {
-		t.Errorf("nobody is at work: %v: %s", err, out)
+		t.Errorf("no sweep is at work: %v: %s", err, out)
 	}
 	middle := holdAt(t, 2, 60)
 	view, said := child(t, "sweep", "--out", "fails", "--preset", "tiny.toml", "--steps", "75", "--method", "sac", "--seeds", "1-2", "--jobs", "2")

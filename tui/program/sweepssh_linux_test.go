@@ -16,8 +16,8 @@ import (
 // hostVariable distinguishes the processes of the hosts, all of which are this machine.
 const hostVariable = "PGRLAB_TEST_HOST"
 
-// startHosts starts a server of OpenSSH for each name. It returns the option that tells the client
-// where they are, and a function that ends a host with everything that it runs, as if its machine
+// startHosts starts a server of OpenSSH for each name. It returns the option by which the client
+// finds them, and a function that ends a host with everything that it runs, as if its machine
 // were gone. more has further lines of a server's configuration, by name.
 func startHosts(t *testing.T, names []string, more map[string]string) (option string, kill func(name string) int) {
 	t.Helper()

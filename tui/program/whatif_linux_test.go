@@ -120,7 +120,7 @@ func standsBack(t *testing.T, pid int) {
 }
 
 // comeForward gives the threads of a process the nice value 0 where the test may do so: on a kernel
-// without groups of sessions, 19 alone keeps them behind all others.
+// without groups of sessions, 19 alone puts them after all others.
 func comeForward(pid int) {
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, thread := range threads {
@@ -176,7 +176,7 @@ func TestWhatIfOnTheScreen(t *testing.T) {
 	goOn(t, dir, left)
 }
 
-// A process that computes for a screen reports its progress, and ends when nobody holds its input
+// A process that computes for a screen reports its progress, and ends when no process holds its input
 // any more.
 func TestWhatIfEndsWithItsInput(t *testing.T) {
 	d := setUp(t)

@@ -71,7 +71,7 @@ how good the generations are at each --guidance: a table, or one JSON object per
 folder. If there are several checkpoints, it refits one generator to all of them in turn,
 as a run does.
 
-With --what-if it tells whether the rows that D_syn is asked for help, and how much is
+With --what-if it shows whether the rows that D_syn is asked for help, and how much is
 lost by how they are made. From the checkpoint it trains the agent with real rows only,
 with unprioritized and with prioritized D_syn, and with the same states and actions but
 the simulator's s', r and end. A table shows the TD error and the value error (against

@@ -33,7 +33,7 @@ type whatIfFlags struct {
 	untilEOF bool
 }
 
-// untilEOF is the flag for a screen that shows a what-if: nobody wants the table when the screen
+// untilEOF is the flag for a screen that shows a what-if: the table is of no use when the screen
 // has gone, however it ended.
 const untilEOF = "until-eof"
 

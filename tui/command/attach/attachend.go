@@ -48,10 +48,10 @@ func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
 	return nil
 }
 
-// end describes the end of a run to the screen; told stands at the foot of it.
-func end(d cli.Deps, dir, told string) (tui.Options, error) {
+// end describes the end of a run to the screen; message stands at the foot of it.
+func end(d cli.Deps, dir, message string) (tui.Options, error) {
 	o, err := replay.AtEnd(d, dir)
-	o.Ended, o.Told = true, told
+	o.Ended, o.Message = true, message
 	return o, err
 }
 

@@ -172,7 +172,7 @@ func (c *chooser) View() string {
 // leastFolder is how many columns of a folder's path are shown at least, beside anything else.
 const leastFolder = 24
 
-// shown are the rows as far as they fit. The end of the folder's path tells the labs apart, so what it
+// shown are the rows as far as they fit. The end of the folder's path distinguishes the labs, so what it
 // mostly repeats gives way, and then its beginning.
 func (c *chooser) shown() []string {
 	room := c.w - 1 - ansi.StringWidth(c.cursor) - len(" 1234567 ")

@@ -137,14 +137,14 @@ var (
 func (l *looking) show(g *sshd.Gallery, dir string, t remote.Terminal) (said string, err error) {
 	for t.Watch {
 		ctx, cancel := context.WithCancelCause(l.ctx)
-		heard, shared := make(chan struct{}), t
+		ended, shared := make(chan struct{}), t
 		go func() {
-			defer close(heard)
+			defer close(ended)
 			cancel(l.listen(ctx, &t.Size))
 		}()
 		said, err = g.Watch(ctx, dir, l.attach, shared)
 		cancel(nil)
-		<-heard
+		<-ended
 		switch {
 		case errors.Is(err, errResized):
 			continue
@@ -182,7 +182,7 @@ func (l *looking) listen(ctx context.Context, size *tui.Size) error {
 	}
 }
 
-// own shows a screen that nobody else sees.
+// own shows a screen that no one else sees.
 func (l *looking) own(t remote.Terminal) (said string, err error) {
 	t.Keys, t.Sizes = l.keys.until(l.ctx), l.sizes
 	said, err = l.attach(l.ctx, t)

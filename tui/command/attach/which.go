@@ -83,7 +83,7 @@ func labFolder(ctx context.Context, c *cobra.Command, args []string) (string, er
 }
 
 // labNamed is the folder of the lab among all that a name means. If several are meant, or the name is only
-// a part of theirs, it asks or lists them: whoever types it may have others in mind.
+// a part of theirs, it asks or lists them: the person may have others in mind.
 func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name string) (string, error) {
 	found := named(all, name)
 	if len(found) == 1 {
@@ -117,8 +117,8 @@ func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name s
 	return "", cli.Usagef("%s %s: %s: say which, as in the lines above", c.Name(), name, why)
 }
 
-// exactly is the folder of the one lab that a name means as a whole, and of no other: whoever names a run
-// for other people to see means that one.
+// exactly is the folder of the one lab that a name means as a whole, and of no other: a person who names a
+// run for other people to see means that one.
 func exactly(c *cobra.Command, all []remote.Status, name string) (string, error) {
 	if rundir.Exists(filepath.Join(name, run.ConfigName)) {
 		return served(c, all, name)

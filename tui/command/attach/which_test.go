@@ -307,7 +307,7 @@ func TestChooserFits(t *testing.T) {
 	}
 }
 
-// What tells labs apart is the end of their folders' paths: it is shown on every terminal that has room
+// What distinguishes labs is the end of their folders' paths: it is shown on every terminal that has room
 // for it, and so is the whole question.
 func TestChooserShowsTheEndsOfPaths(t *testing.T) {
 	var all []remote.Status

@@ -55,7 +55,7 @@ type DeviceRequest struct {
 	Said    func(line string) // reports what takes long; may be nil
 }
 
-// Load is what NVML knows about a GPU's load.
+// Load is what NVML reports of a GPU's load.
 func (g GPU) Load() string {
 	text := ""
 	for _, part := range []struct {

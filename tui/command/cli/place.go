@@ -26,7 +26,7 @@ func Ending(flag, path, ending, format string) error {
 	return Usagef("--%s %s: %s: want a name that ends in %s", flag, path, format, ending)
 }
 
-// fileEndings are endings of names of which nobody thinks as folders.
+// fileEndings are endings of names that no one takes for folders.
 var fileEndings = strings.Fields(".cast .gif .png .apng .jpg .jpeg .webp .svg .pdf .mp4 .webm .mkv .avi .mov .csv .tsv .json .jsonl .md .html .tex .txt .toml .npz .npy .safetensors .onnx .pt .pth .bin .zip .tar .gz .zst")
 
 // Folder returns an error if a command cannot mean dir as the folder for what it writes: names of files,

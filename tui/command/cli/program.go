@@ -75,7 +75,7 @@ func (d Deps) Typed(name string, o task.Outside) (Program, error) {
 }
 
 // Listed opens the program of a task whose name stands in a file: a person must have typed it before, or allows it now.
-// ask asks the person at the keyboard; nil: nobody is there.
+// ask asks the person at the keyboard; nil: no one is there.
 func (d Deps) Listed(name string, o task.Outside, ask func(question string) bool) (Program, error) {
 	p, err := d.Programs.Open(name, o)
 	if err != nil {

@@ -26,9 +26,9 @@ func Self(args ...string) *exec.Cmd {
 	return c
 }
 
-// StartBehind starts a process with a lower priority, by a nice value, in a session of its own:
+// StartNice starts a process with a lower priority, by a nice value, in a session of its own:
 // neither ctrl+c on the terminal nor the terminal's end reaches it.
-func StartBehind(c *exec.Cmd, nice int) error {
+func StartNice(c *exec.Cmd, nice int) error {
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := c.Start(); err != nil {
 		return err

@@ -26,7 +26,7 @@ func sleepers(room int) (b *Group, asked chan string, began chan *os.Process) {
 }
 
 // When children are released, those that train go on, and those that wait get a process of their
-// own that is told whom to wait for. For each child a line says how to reach it.
+// own that has a list of those to wait for. For each child a line says how to reach it.
 func TestChildrenOutliveTheirParent(t *testing.T) {
 	b, begun, began := sleepers(2)
 	var all []*Child

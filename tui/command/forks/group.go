@@ -79,13 +79,13 @@ func Pace(threads int, startup time.Duration, onGPU bool) pane.ForkPace {
 	}
 	free := min(n, cores-threads)
 	return pane.ForkPace{
-		AtATime: n, Paused: float64(min(RoomAlone().AtATime, cores)), Beside: float64(free) + behind*float64(min(n, cores)-free),
+		AtATime: n, Paused: float64(min(RoomAlone().AtATime, cores)), Beside: float64(free) + nicedShare*float64(min(n, cores)-free),
 		Threads: threads, Start: startup, OnGPU: onGPU,
 	}
 }
 
-// behind is the share of a core that a process gets beside one that is childNice before it.
-const behind = 110. / (1024 + 110)
+// nicedShare is the share of a core that a process at childNice gets beside one at 0.
+const nicedShare = 110. / (1024 + 110)
 
 // Child is one child.
 type Child struct {
@@ -286,7 +286,7 @@ func (b *Group) start(cmd *exec.Cmd, begun func()) error {
 	if b.over {
 		return fmt.Errorf("%w, not begun", pane.ErrStopped)
 	}
-	if err := cli.StartBehind(cmd, childNice); err != nil {
+	if err := cli.StartNice(cmd, childNice); err != nil {
 		return err
 	}
 	begun()

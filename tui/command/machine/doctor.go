@@ -130,7 +130,7 @@ func examineCPU() cpuReport {
 	return r
 }
 
-// cpuModel is the CPU's name if Linux tells it, else the architecture.
+// cpuModel is the CPU's name if Linux reports it, else the architecture.
 func cpuModel() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

@@ -76,17 +76,17 @@ func FindDevice(d cli.Deps, name, precision string, said func(line string)) (Pla
 	return where, nil
 }
 
-// awaitDriver says so if a driver takes a while to start, until the returned function is called; behind
+// awaitDriver says so if a driver takes a while to start, until the returned function is called; after
 // that it says nothing.
 func awaitDriver(said func(line string)) (stop func()) {
-	told := make(chan struct{})
+	done := make(chan struct{})
 	t := time.AfterFunc(3*time.Second, func() {
-		defer close(told)
+		defer close(done)
 		said("waits for the CUDA driver to start its GPUs, which takes seconds for each unless nvidia-persistenced runs")
 	})
 	return func() {
 		if !t.Stop() {
-			<-told
+			<-done
 		}
 	}
 }

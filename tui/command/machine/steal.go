@@ -11,7 +11,7 @@ import (
 // the part of it that the host gave to other machines.
 type demand struct{ asked, stolen uint64 }
 
-// demanded is the demand so far; zero if the system does not tell.
+// demanded is the demand so far; zero if the system does not report it.
 func demanded() demand {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

@@ -58,8 +58,8 @@ A run of your own, which you steer, begins with pgrlab.`,
 			}
 			o.About.Again = func() string { return "pgrlab starts a run that you steer" }
 			o.Characters, o.Plain, o.Layout = terminal.Characters(), lines, "present"
-			if o.Told = "a recorded run: T explains it, space pauses, q leaves"; lines {
-				o.Told = "a recorded run: lesson pgr explains it, pause stops it and goes on, quit leaves"
+			if o.Message = "a recorded run: T explains it, space pauses, q leaves"; lines {
+				o.Message = "a recorded run: lesson pgr explains it, pause stops it and goes on, quit leaves"
 			}
 			outcome, err := d.Screen(c.Context(), o)
 			if err == nil && outcome == tui.Cancelled {

@@ -267,7 +267,7 @@ func writeResults(w io.Writer, r *report.Run, c config.Config) {
 	}
 }
 
-// checksums writes the checksums that tell whether a repetition is the same.
+// checksums writes the checksums that show whether a repetition is the same.
 func checksums(w io.Writer, dir string) error {
 	doc, err := run.ReadFile(dir, run.ConfigName)
 	if err != nil {

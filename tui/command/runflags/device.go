@@ -44,7 +44,7 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	return nil
 }
 
-// say tells about what takes long.
+// say reports what takes long.
 func (r *Flags) say(line string) {
 	if r.Stderr != nil {
 		fmt.Fprintln(r.Stderr(), line)

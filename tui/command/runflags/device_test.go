@@ -39,7 +39,7 @@ func TestSettleDevice(t *testing.T) {
 		{"cuda", Flags{Device: "cuda", precision: "bf16", Changed: given("device")}, config.Config{Device: "auto"}, nil, "cuda", "bf16", "bf16"},
 		{"cuda, none", Flags{Device: "cuda:3", Changed: given("device")}, config.Config{Device: "auto"}, commandtest.ErrNoDriver, "", "", "no CUDA driver"},
 		{"a run on the CPU stays there", Flags{Device: "auto"}, config.Config{Device: "cpu"}, nil, "cpu", "", ""},
-		{"unless it is told otherwise", Flags{Device: "auto", Changed: given("device")}, config.Config{Device: "cpu"}, nil, "cuda", "tf32", "cuda:1"},
+		{"unless a flag says otherwise", Flags{Device: "auto", Changed: given("device")}, config.Config{Device: "cpu"}, nil, "cuda", "tf32", "cuda:1"},
 		{"a run on a GPU keeps its precision", Flags{Device: "auto", Resume: "x"}, config.Config{Device: "cuda", Precision: "fp32"}, nil, "cuda", "fp32", "fp32"},
 		{"and goes on without one", Flags{Device: "auto", Resume: "x"}, config.Config{Device: "cuda", Precision: "fp32"}, commandtest.ErrNoDriver, "cpu", "", "goes on with the CPU"},
 		{"a preset's GPU that is not there", Flags{Device: "auto"}, config.Config{Device: "cuda"}, commandtest.ErrNoDriver, "", "", "no CUDA driver"},
@@ -113,9 +113,9 @@ func TestAWrongGPU(t *testing.T) {
 	}
 }
 
-// What takes long before there is a run is told: a driver that starts slowly, and what its kernels'
+// What takes long before there is a run is reported: a driver that starts slowly, and what its kernels'
 // check says.
-func TestASlowGPUIsTold(t *testing.T) {
+func TestASlowGPUIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := commandtest.DepsWithGPU(nil)
 		choose := d.ChooseGPU

@@ -34,7 +34,7 @@ type Flags struct {
 
 	Recorded *task.Spec // what recorded transitions are of, for a run on them alone; nil: it steps an environment
 
-	ask     func(question string) bool // asks the person at the keyboard; nil: nobody is there
+	ask     func(question string) bool // asks the person at the keyboard; nil: no one is there
 	Changed func(name string) bool     // whether a flag was given
 	Stderr  func() io.Writer           // for messages before the run exists; nil: there are none
 

@@ -59,7 +59,7 @@ func (s *session) goOn(children []pane.Child) ([]pane.Child, error) {
 	return children, err
 }
 
-// forkSender is who holds the run until its forks are done.
+// forkSender names the holder of the run until its forks are done.
 const forkSender = "fan"
 
 // release waits until forks are over and, if they are the last that train, ends the hold that the screen

@@ -35,7 +35,7 @@ const (
 	successorAnswers = 5 // handoverAnswers are written here
 )
 
-// handoverOrder tells a successor to begin.
+// handoverOrder lets a successor begin.
 type handoverOrder struct {
 	From   int    `json:"from"`             // the process that has the run now
 	Lease  bool   `json:"lease,omitempty"`  // the folder is locked by a lease
@@ -203,7 +203,7 @@ func (n *successor) await(ctx context.Context, wanted func(handoverAnswer) bool,
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return fmt.Errorf("its process (pid %d) ended without a word: see %s", n.command.Process.Pid, successorLog)
 		case err != nil:
-			return fmt.Errorf("hear of its process: %w", err)
+			return fmt.Errorf("read from its process: %w", err)
 		case a.Error != "":
 			return errors.New(a.Error)
 		case wanted(a):
@@ -261,7 +261,7 @@ func (s *session) saveToHandOver(say func(string)) error {
 				return nil
 			}
 			return errEndedBefore
-		case text := <-s.heard:
+		case text := <-s.signals:
 			say(text)
 		case <-tick.C:
 		}

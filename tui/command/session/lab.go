@@ -92,7 +92,7 @@ func (s *session) onScreen(parent context.Context, w io.Writer) error {
 // screen, or to its end.
 func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui.Outcome, err error, w io.Writer, say <-chan string) error {
 	s.viewer.Leave()
-	s.heard = say
+	s.signals = say
 	p, begun := terminal.NewProgress(w), false
 	startErr := saying(p, say, func() (err error) { // a start in progress may take long
 		err, begun = begin.end()
@@ -128,7 +128,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		}
 		o := s.options(begin)
 		o.Start = func() (pane.Lab, error) { return s.viewer.Lab(s.lab), nil } // the run has begun already
-		o.Told = fmt.Sprintf("the run stays here: %s", cli.Line(why))
+		o.Message = fmt.Sprintf("the run stays here: %s", cli.Line(why))
 		outcome, err = s.deps.Screen(ctx, o)
 		s.viewer.Leave()
 		p.Skip(len(s.lab.Events(0)))

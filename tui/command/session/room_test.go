@@ -11,7 +11,7 @@ import (
 )
 
 // A run from pixels says how much memory its frames come to take; others say nothing of it.
-func TestFramesInMemoryAreTold(t *testing.T) {
+func TestFramesInMemoryAreReported(t *testing.T) {
 	on := task.Task{Name: "walker-walk", ObsSize: 24, ActSize: 6, EpisodeSteps: 1000}
 	for _, c := range []struct {
 		choice  presets.Choice
@@ -33,8 +33,8 @@ func TestFramesInMemoryAreTold(t *testing.T) {
 	}
 }
 
-// A limit on the disk that a run will exceed, or that costs checkpoints, is told before it begins.
-func TestALimitOnTheDiskIsTold(t *testing.T) {
+// A limit on the disk that a run will exceed, or that costs checkpoints, is reported before it begins.
+func TestALimitOnTheDiskIsReported(t *testing.T) {
 	const gib = 1 << 30
 	need := cost.Disk{Checkpoint: gib / 4, Generation: gib / 4, Real: 2 * gib, Held: 2 * gib} // 2.5 GiB at least, 4 in all
 	for _, c := range []struct {

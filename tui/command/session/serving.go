@@ -39,7 +39,7 @@ func (s *session) newServing() {
 	}
 }
 
-// watched is told how many screens may drive the run: if there is one, a fault waits for the person to
+// watched gets the number of screens that may drive the run: if there is one, a fault waits for the person to
 // do something about it.
 func (s *session) watched(screens int) {
 	l := s.live.Load()

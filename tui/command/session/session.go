@@ -35,7 +35,7 @@ type session struct {
 	threads int
 	place   machine.Place
 	memory  int64             // limit on a GPU's memory; 0: what is free
-	tell    func(line string) // reports what takes long at the start; nil: it is kept in said
+	report  func(line string) // reports what takes long at the start; nil: it is kept in said
 	use     atomic.Pointer[pane.GPU]
 	home    string // folder of the user's settings
 	lines   bool   // lines instead of a screen
@@ -66,7 +66,7 @@ type session struct {
 	begin   func(args ...string) *exec.Cmd // makes a process of this program; nil: cli.Self
 	heir    *heir                          // set if this process continues another one's run
 	pause   *event.Pause                   // the run begins with this pause; nil: it trains
-	heard   <-chan string                  // messages about signals; nil: none
+	signals <-chan string                  // messages about signals; nil: none
 	leaving chan struct{}                  // asks the screen to leave the run
 	serving
 
@@ -228,8 +228,8 @@ func (s *session) prepare(l *lab.Lab, device cli.Device) error {
 
 // note reports what takes long while the run starts.
 func (s *session) note(text string) {
-	if s.tell != nil {
-		s.tell(text)
+	if s.report != nil {
+		s.report(text)
 		return
 	}
 	s.said = append(s.said, text)

@@ -165,7 +165,7 @@ func eventFiles(dir string) (files []string, err error) {
 	return files, err
 }
 
-// goesOn returns the first step at which event files do not have what a run knows: after a crash they
+// goesOn returns the first step at which event files do not have what a run has: after a crash they
 // have too much, and too little after a time in which none were written. They are not its own if they
 // have numbers, and none in common with what is known.
 func goesOn(there, known report.Written) (begin int, own bool) {

@@ -43,7 +43,7 @@ func newHeir() (*heir, error) {
 // open is run.Open for a folder that is handed over: it reports that all is checked, waits for the
 // order and adopts the lock.
 func (h *heir) open(dir string) (*run.Folder, error) {
-	h.tell(handoverAnswer{Ready: true})
+	h.send(handoverAnswer{Ready: true})
 	if err := json.NewDecoder(h.orders).Decode(&h.order); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("the process that has the run keeps it")
@@ -59,8 +59,8 @@ func (h *heir) open(dir string) (*run.Folder, error) {
 	return run.Adopt(dir, lock, h.order.From)
 }
 
-// tell sends an answer; it does no harm if nobody reads it.
-func (h *heir) tell(a handoverAnswer) {
+// send writes an answer; it does no harm if that is not read.
+func (h *heir) send(a handoverAnswer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.answers != nil {
@@ -74,9 +74,9 @@ func (h *heir) settled(err error) {
 		return
 	}
 	if err != nil {
-		h.tell(handoverAnswer{Error: cli.Line(err)})
+		h.send(handoverAnswer{Error: cli.Line(err)})
 	} else {
-		h.tell(handoverAnswer{Started: true})
+		h.send(handoverAnswer{Started: true})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

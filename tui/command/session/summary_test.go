@@ -41,7 +41,7 @@ func TestCommandsQuoteFolders(t *testing.T) {
 	}
 }
 
-// A complete run that cannot be made longer is not told to be.
+// A complete run gets a command that makes it longer only if it can be.
 func TestHowACompleteRunGoesOn(t *testing.T) {
 	c := tiny.Config()
 	if got := beyond(c, "runs/a"); !strings.HasSuffix(got, "pgrlab --resume runs/a --steps N") {

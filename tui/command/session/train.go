@@ -95,14 +95,14 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	p := terminal.NewProgress(w)
 	p.Say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
 		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
-	s.tell = func(text string) {
+	s.report = func(text string) {
 		say <- text
 		if s.heir != nil {
-			s.heir.tell(handoverAnswer{Said: text})
+			s.heir.send(handoverAnswer{Said: text})
 		}
 	}
 	if s.resumption != nil {
-		s.resumption.Say = s.tell
+		s.resumption.Say = s.report
 	}
 	if err := saying(p, say, func() error { return s.start(ctx, lab.FaultFail) }); err != nil {
 		return err

@@ -223,7 +223,7 @@ func (w *whatIf) start(at int) error {
 	}
 	var table bytes.Buffer
 	command.Stdout = &table
-	if err := cli.StartBehind(command, whatIfNice); err != nil {
+	if err := cli.StartNice(command, whatIfNice); err != nil {
 		return fmt.Errorf("start a process: %w", err)
 	}
 	// This helps if the file exists.
@@ -275,7 +275,7 @@ func (w *whatIf) follow(c *exec.Cmd, input io.Closer, said io.Reader, table *byt
 			last = lines.Text()
 			continue
 		}
-		w.heard(input, at)
+		w.received(input, at)
 	}
 	err := c.Wait()
 	var found whatif.Table
@@ -301,8 +301,8 @@ func (w *whatIf) follow(c *exec.Cmd, input io.Closer, said io.Reader, table *byt
 	})
 }
 
-// heard takes the progress of the process with the given input.
-func (w *whatIf) heard(input io.Closer, at whatif.Progress) {
+// received takes the progress of the process with the given input.
+func (w *whatIf) received(input io.Closer, at whatif.Progress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.input != input {

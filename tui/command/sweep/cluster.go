@@ -31,7 +31,7 @@ type cluster struct {
 	array *slurm.Array
 	out   string
 	calls callFlags
-	ended func(sweep.Job) // is told of jobs that are done
+	ended func(sweep.Job) // gets the jobs that are done
 
 	queued  map[int]slurm.Element
 	known   bool // whether the queue has ever answered

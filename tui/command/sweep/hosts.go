@@ -39,7 +39,7 @@ type hosts struct {
 	out    string
 	record ssh.Record
 	ssh    []string        // options of ssh
-	ended  func(sweep.Job) // is told of jobs that are done
+	ended  func(sweep.Job) // gets the jobs that are done
 	pulses map[string]pulse
 	done   map[int]bool
 	gone   map[string]string // how workers ended, or why there is none, where that was reported

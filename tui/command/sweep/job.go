@@ -25,7 +25,7 @@ import (
 // runAgain is the end of an attempt that saved itself and is not done.
 type runAgain struct{ job string }
 
-// ExitStatus tells a scheduler to run the job again.
+// ExitStatus asks a scheduler to run the job again.
 func (a runAgain) ExitStatus() int { return cli.StatusAgain }
 
 func (a runAgain) Error() string { return a.job + ": saved, not done: run me again" }
@@ -33,7 +33,7 @@ func (a runAgain) Error() string { return a.job + ": saved, not done: run me aga
 // elsewhere is the end of an attempt at a job that another process works on.
 type elsewhere struct{ job string }
 
-// ExitStatus tells a scheduler that another process has the job.
+// ExitStatus says that another process has the job.
 func (e elsewhere) ExitStatus() int { return cli.StatusElsewhere }
 
 func (e elsewhere) Error() string { return e.job + ": " + sweep.ErrElsewhere.Error() }
@@ -45,7 +45,7 @@ func sweepJobCommand(root func() *cobra.Command) *cobra.Command {
 		Short: "make an attempt at one job of a sweep, or at several side by side",
 		Long: `Trains one job of the sweep in DIR, or continues it from where it was saved last. Its
 output goes to attempts/N/log in the job's folder. Status 0: done, result.json is there;
-85: it was told to end and has saved itself, to be run again; 75: another process works
+85: it was asked to end and has saved itself, to be run again; 75: another process works
 on it; 130: stopped by hand; any other: failed.
 
 With several indexes each job is trained in a process of its own, all side by side; one

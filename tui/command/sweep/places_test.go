@@ -219,8 +219,8 @@ func TestTwoSweepsBeginOnHosts(t *testing.T) {
 	}
 }
 
-// A host that a later command leaves out is still told to end while its worker is at work.
-func TestHostsThatAreLeftOutAreToldToEnd(t *testing.T) {
+// A host that a later command leaves out is still asked to end while its worker is at work.
+func TestHostsThatAreLeftOutAreAskedToEnd(t *testing.T) {
 	build, err := buildSum()
 	if err != nil {
 		t.Fatal(err)

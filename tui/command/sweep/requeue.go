@@ -19,24 +19,24 @@ import (
 // errStandstill ends an attempt that would be repeated for ever.
 var errStandstill = errors.New("saved no progress within its time: not queued again; give the jobs more time (--sbatch --time=…)")
 
-// warned ends an attempt that Slurm warns: its time is nearly over, or another job wants the node.
+// warned ends an attempt that Slurm warns: its time is nearly over, or another job needs the node.
 // Training itself handles SIGTERM, which follows, or comes alone with scancel.
 func warned(parent context.Context) (ctx context.Context, was func() bool, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGUSR2)
-	heard := make(chan struct{})
+	received := make(chan struct{})
 	go func() {
 		select {
 		case <-signals:
-			close(heard)
+			close(received)
 			cancel(cli.Signalled{Signal: syscall.SIGTERM})
 		case <-ctx.Done():
 		}
 	}()
 	was = func() bool {
 		select {
-		case <-heard:
+		case <-received:
 			return true
 		default:
 			return false

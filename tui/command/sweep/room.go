@@ -25,7 +25,7 @@ type room struct {
 }
 
 // runs is how many runs may be going at the same time: one on each GPU until a run has evaluated,
-// which tells its memory; then as many on each GPU as fit on the smallest, with a tenth to spare.
+// which shows its memory; then as many on each GPU as fit on the smallest, with a tenth to spare.
 func (r *room) runs() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -44,7 +44,7 @@ func TestRoom(t *testing.T) {
 	} {
 		says(c.job, c.text)
 		if got := r.runs(); got != c.want {
-			t.Errorf("behind %q there is room for %d, want %d", c.text, got, c.want)
+			t.Errorf("after %q there is room for %d, want %d", c.text, got, c.want)
 		}
 	}
 }

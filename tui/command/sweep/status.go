@@ -71,7 +71,7 @@ type notDone struct{ text string }
 
 func (n notDone) Error() string { return n.text }
 
-// ExitStatus tells a script that the sweep is not over.
+// ExitStatus shows a script that the sweep is not over.
 func (n notDone) ExitStatus() int { return cli.StatusAgain }
 
 // verdict is the error of --check.

@@ -13,7 +13,7 @@ import (
 	"pgrlab/tui/command/results"
 )
 
-// sweepResults writes what a sweep has found so far, and which commands tell more. A sweep without
+// sweepResults writes what a sweep has found so far, and which commands show more. A sweep without
 // any evaluation yet has no table. For the jobs that were left out it uses the results that stand
 // in file.
 func sweepResults(w io.Writer, g *sweep.Grid, out string, file *sweepResultsFile) error {

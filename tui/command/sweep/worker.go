@@ -39,7 +39,7 @@ func (f *sweepFlags) register(e *sweep.Engine) (end func(error), err error) {
 	r.Keep(e)
 	return func(err error) {
 		if f.worker == "" {
-			r.Leave() // whoever started it knows how it ended
+			r.Leave() // its caller sees how it ended
 			return
 		}
 		how := "done"

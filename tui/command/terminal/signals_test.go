@@ -64,7 +64,7 @@ func TestSecondSignalWithinFiveSecondsExits(t *testing.T) {
 	}
 }
 
-func TestLateSecondSignalStartsAnew(t *testing.T) {
+func TestLateSecondSignalStartsAgain(t *testing.T) {
 	s := newScripted(t)
 	s.signals <- os.Interrupt
 	<-s.said

@@ -21,7 +21,7 @@ import (
 // called from any goroutine.
 type player struct {
 	task   task.Task
-	who    string // name of the policy
+	by     string // name of the policy
 	policy policy.Policy
 	env    task.Env
 	view   cli.View
@@ -60,7 +60,7 @@ func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) 
 		if p.device, err = d.Device(cli.DeviceRequest{Threads: 1}); err != nil {
 			return err
 		}
-		if p.policy, p.who, err = saved.load(d, p.task, p.device); err != nil {
+		if p.policy, p.by, err = saved.load(d, p.task, p.device); err != nil {
 			p.policy = policy.Random(p.task, seed) // there must be one to close
 			return err
 		}
@@ -246,7 +246,7 @@ func (p *player) toFiles(ctx context.Context, dir string, w, h, fps, episodes in
 
 // summary says at the end what was seen.
 func (p *player) summary() string {
-	said := fmt.Sprintf("%s, %s: ", p.task.Name, p.who)
+	said := fmt.Sprintf("%s, %s: ", p.task.Name, p.by)
 	if len(p.returns) == 0 {
 		return said + fmt.Sprintf("return %.1f in %d of %d steps", p.scene.returns, p.step, p.task.EpisodeSteps)
 	}

@@ -210,7 +210,7 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	if t, err = t.Played(shown); err != nil {
 		return nil, cli.AsUsage(fmt.Errorf("watch: %w", err))
 	}
-	p := &player{task: t, who: "random actions", policy: policy.Random(t, w.seed), shows: w.shows}
+	p := &player{task: t, by: "random actions", policy: policy.Random(t, w.seed), shows: w.shows}
 	if err := p.build(d, saved, w.seed); err != nil {
 		return nil, errors.Join(err, p.close())
 	}

@@ -66,7 +66,7 @@ func newPlayer(t *testing.T) (*player, *lineEnv) {
 	d := commandtest.Deps()
 	d.View = func(task.Task) (cli.View, error) { return lineView{}, nil }
 	task := task.Task{Name: "line", ObsSize: 1, ActSize: 1, EpisodeSteps: 10, New: func(uint64) (task.Env, error) { return env, nil }}
-	p := &player{task: task, who: "random actions", policy: policy.Random(task, 1)}
+	p := &player{task: task, by: "random actions", policy: policy.Random(task, 1)}
 	if err := p.build(d, nil, 1); err != nil {
 		t.Fatal(err)
 	}

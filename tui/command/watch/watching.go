@@ -243,8 +243,8 @@ func (v *watching) header() string {
 	numbers := fmt.Sprintf("episode %d  step %d/%d  reward %.3f  return %.1f%s",
 		s.episode+1, s.step, v.player.task.EpisodeSteps, s.reward, s.scene.returns, state)
 	name := v.player.task.Name
-	if room := v.w - len(name) - len(numbers) - 4; room >= len(v.player.who) {
-		name += "  " + v.player.who
+	if room := v.w - len(name) - len(numbers) - 4; room >= len(v.player.by) {
+		name += "  " + v.player.by
 	}
 	return v.fit(name+"  "+numbers, termenv.Style.Bold)
 }

@@ -139,7 +139,7 @@ func (p *Pane) share(f float64) string {
 	return p.Theme.Dim.On(" above " + format.Percent(shareBelow(h, f)))
 }
 
-// shareBelow is the share of rows below f, as far as bins tell.
+// shareBelow is the share of rows below f, as far as bins show.
 func shareBelow(h *event.Histogram, f float64) float64 {
 	below, beyond := 0.0, float64(h.Rows) // beyond: rows outside of the bins
 	for i, n := range h.Counts {

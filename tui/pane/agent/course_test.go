@@ -41,6 +41,6 @@ func TestCourse(t *testing.T) {
 	}
 	now.Course = nil
 	if lines := p.courseLines(80, 30); lines != nil {
-		t.Errorf("nothing is told, and there is %q", lines)
+		t.Errorf("there are no values, but lines %q", lines)
 	}
 }

@@ -35,9 +35,9 @@ func (p *Pane) cropLines(m *event.Moment, w, h int, canvas picture.Canvas) []str
 	lines := make([]string, h)
 	for i, c := range m.Crops[:n] {
 		pair := []string{t.Fit(t.Dim.On("shifted ")+shiftText(c), 2*side+1)}
-		before, behind := canvas.Square(c.Frame, m.Side, side), canvas.Square(c.Cropped, m.Side, side)
+		before, after := canvas.Square(c.Frame, m.Side, side), canvas.Square(c.Cropped, m.Side, side)
 		for y := range before {
-			pair = append(pair, before[y]+" "+behind[y])
+			pair = append(pair, before[y]+" "+after[y])
 		}
 		for y := range lines {
 			if i > 0 {

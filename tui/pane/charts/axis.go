@@ -149,10 +149,10 @@ func (m *Charts) show(v window) {
 		v = window{}
 	}
 	m.Window = v
-	m.drawChartsAnew()
+	m.redrawCharts()
 }
 
-func (m *Charts) drawChartsAnew() {
+func (m *Charts) redrawCharts() {
 	m.Touch(topic.Charts)
 	m.Changed()
 }

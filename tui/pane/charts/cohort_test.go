@@ -46,7 +46,7 @@ func TestSeedsOfACohortOnAChart(t *testing.T) {
 	}
 }
 
-// A replay that is wound back behind the width of its zoomed charts shows them from the beginning.
+// A replay that is wound back to less than the width of its zoomed charts shows them from the beginning.
 func TestZoomedChartsOfAReplayWoundBack(t *testing.T) {
 	m := New(&pane.Run{History: history.New(0, 1)}, "lines", "steps")
 	m.Window = window{zoomed: true, Follow: true, lo: 500, hi: 1000}

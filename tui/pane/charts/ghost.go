@@ -49,7 +49,7 @@ func (m *Charts) LookForOthers() tea.Cmd {
 // TakeOthers takes over what was read.
 func (m *Charts) TakeOthers(others OthersRead) {
 	m.alike = history.NewGhost(others)
-	m.drawChartsAnew()
+	m.redrawCharts()
 }
 
 // spooks says whether other runs stand behind the returns; seeds of a cohort show their own spread.
@@ -190,7 +190,7 @@ func (m *Charts) nextShade() tea.Cmd {
 func (m *Charts) showShade() {
 	text, _ := m.shadeSaid()
 	m.Tell(text)
-	m.drawChartsAnew()
+	m.redrawCharts()
 }
 
 // commandGhost shows a ghost by its name.

@@ -124,7 +124,7 @@ func (m *Charts) moveCursor(steps []int, by int) {
 	case !m.CursorOn:
 		m.Cursor, m.CursorOn = steps[len(steps)-1], true
 	}
-	m.drawChartsAnew()
+	m.redrawCharts()
 }
 
 // chartInFocus is the chart that keys about charts refer to.
@@ -141,7 +141,7 @@ func (m *Charts) quantityPrevious() tea.Cmd { return m.switchQuantity(len(Quanti
 func (m *Charts) switchQuantity(by int) tea.Cmd {
 	id := m.chartInFocus()
 	m.Quantity[id] = (m.Quantity[id] + by) % len(Quantities)
-	m.drawChartsAnew()
+	m.redrawCharts()
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (m *Charts) nextAxis() tea.Cmd {
 		}
 	}
 	m.Tell(text)
-	m.drawChartsAnew()
+	m.redrawCharts()
 	return nil
 }
 
@@ -166,7 +166,7 @@ func (m *Charts) nextSmoothing() tea.Cmd {
 		text = fmt.Sprintf("smoothing %g: weight of the past per measurement; the dots are not smoothed", weight)
 	}
 	m.Tell(text)
-	m.drawChartsAnew()
+	m.redrawCharts()
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (m *Charts) nextChartStyle() tea.Cmd {
 	m.Style = ChartStyles[(slices.Index(ChartStyles, m.Style)+1)%len(ChartStyles)]
 	m.StyleCharts()
 	m.Tell("charts drawn with " + m.Style + "; :save-settings keeps that")
-	m.drawChartsAnew()
+	m.redrawCharts()
 	return nil
 }
 
@@ -187,7 +187,7 @@ func (m *Charts) toggleLog() tea.Cmd {
 	q := m.shown(m.chartInFocus())
 	m.log[q.ID] = !m.log[q.ID]
 	m.Tell(strings.ToLower(q.title) + ": the vertical axis is " + map[bool]string{true: "logarithmic", false: "linear"}[m.log[q.ID]])
-	m.drawChartsAnew()
+	m.redrawCharts()
 	return nil
 }
 
@@ -213,7 +213,7 @@ func (m *Charts) ranged(change func(by float64), by float64, why string) tea.Cmd
 // Follow shows the whole range again, up to the newest measurement.
 func (m *Charts) Follow() {
 	m.Window, m.CursorOn = window{}, false
-	m.drawChartsAnew()
+	m.redrawCharts()
 }
 
 // LeaveCursor removes the cursor; it says whether there was one.
@@ -222,7 +222,7 @@ func (m *Charts) LeaveCursor() bool {
 		return false
 	}
 	m.CursorOn = false
-	m.drawChartsAnew()
+	m.redrawCharts()
 	return true
 }
 
@@ -246,7 +246,7 @@ func (m *Charts) CommandShow(text string) error {
 	if !m.Visible(p) {
 		m.GoTo(p)
 	}
-	m.drawChartsAnew()
+	m.redrawCharts()
 	return nil
 }
 
@@ -257,7 +257,7 @@ func (m *Charts) commandGoto(text string) error {
 		if k.label == label {
 			m.Cursor, m.CursorOn = k.step, true
 			m.Tell(k.said + " at step " + format.Count(k.step))
-			m.drawChartsAnew()
+			m.redrawCharts()
 			return nil
 		}
 	}
@@ -273,7 +273,7 @@ func (m *Charts) commandGoto(text string) error {
 		return fmt.Errorf("goto: step %s is not reached: the run is at step %s", format.Count(step), format.Count(reached))
 	}
 	m.Cursor, m.CursorOn = step, true
-	m.drawChartsAnew()
+	m.redrawCharts()
 	return nil
 }
 
@@ -315,5 +315,5 @@ func (p *Pane) Click(x, w int) {
 		}
 	}
 	p.Cursor, p.CursorOn = best.Step, true
-	p.drawChartsAnew()
+	p.redrawCharts()
 }

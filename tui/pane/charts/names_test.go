@@ -14,7 +14,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Whoever sees a curve can name it, in a narrow border too, without colour and in ASCII: the legend
+// A person who sees a curve can name it, in a narrow border too, without colour and in ASCII: the legend
 // has the mark of each line that is drawn, each mark once, and no line that is not.
 func TestTheLegendNamesEachCurve(t *testing.T) {
 	critic, model, loss := run.Float(0.31), run.Float(0.07), run.Float(0.5)

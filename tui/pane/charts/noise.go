@@ -112,6 +112,6 @@ func (m *Charts) commandBand(text string) error {
 	default:
 		return fmt.Errorf("band: want on or off")
 	}
-	m.drawChartsAnew()
+	m.redrawCharts()
 	return nil
 }

@@ -10,14 +10,14 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// quiet is a screen that keeps what it is told.
+// quiet is a screen that keeps its message.
 type quiet struct {
 	pane.Screen
-	told string
+	message string
 }
 
 func (*quiet) Changed()         {}
-func (q *quiet) Tell(s string)  { q.told = s }
+func (q *quiet) Tell(s string)  { q.message = s }
 func (*quiet) Focused() pane.ID { return pane.Chart1 }
 
 // The band is level ± 2 flickers of each evaluation from the sixth on; it is left out on small
@@ -72,8 +72,8 @@ func TestNoiseInWords(t *testing.T) {
 	} {
 		m.Cursor, m.CursorOn = step+1, true
 		m.inspectLeft()
-		if m.Cursor != step || !strings.Contains(q.told, want) {
-			t.Errorf("at %d: %q, want %q", m.Cursor, q.told, want)
+		if m.Cursor != step || !strings.Contains(q.message, want) {
+			t.Errorf("at %d: %q, want %q", m.Cursor, q.message, want)
 		}
 	}
 }

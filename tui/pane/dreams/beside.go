@@ -74,8 +74,8 @@ func (p *Pane) numbers(row event.Dream, w int) []string {
 	name := min(nameColumn, w/4)
 	bar := max(0, min(mostBar, (w-name-3*numberColumn-8)/2))
 	right := func(text string) string { return strings.Repeat(" ", max(0, numberColumn-theme.Width(text))) + text }
-	line := func(label string, from, told, truth float64, off float64) string {
-		text := t.Dim.On(t.Fit(label, name)) + right(format.Known(from)) + t.Synthetic.On(right(format.Known(told))) + t.Real.On(right(format.Known(truth)))
+	line := func(label string, from, dreamt, truth float64, off float64) string {
+		text := t.Dim.On(t.Fit(label, name)) + right(format.Known(from)) + t.Synthetic.On(right(format.Known(dreamt))) + t.Real.On(right(format.Known(truth)))
 		if !math.IsNaN(off) && bar > 0 {
 			text += "  " + p.error(off, bar) + " " + t.Dim.On(format.Signed(off))
 		}

@@ -234,7 +234,7 @@ func (p *Pane) verdict(row event.Dream, w int) string {
 	case tr.True == nil:
 		return theme.Longest([]string{t.Warn.On("no truth"), t.Warn.On("no truth") + t.Dim.On(": the task cannot be set to this s")}, w)
 	case math.IsNaN(tr.Off):
-		return t.Dim.On(t.Fit("nothing changes in this task: no error can be told", w))
+		return t.Dim.On(t.Fit("nothing changes in this task: no error can be measured", w))
 	case tr.Off >= lies:
 		return theme.Longest([]string{t.Bad.On("LIES") + off, t.Bad.On("LIES") + off + t.Dim.On(": a guess that looks at neither s nor a would be as good")}, w)
 	case tr.Off >= lies/4.:

@@ -118,7 +118,7 @@ func (p *Pane) draw() {
 	p.Changed()
 }
 
-// fanSender is who holds the run for forks.
+// fanSender names the holder of the run for forks.
 const fanSender = "fan"
 
 // hold makes the run wait until the forks are done, or ends that.

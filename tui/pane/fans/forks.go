@@ -114,7 +114,7 @@ func (p *Pane) commandConfirm(string) error {
 		return fmt.Errorf("confirm: no knob was touched in this run: there is no schedule to confirm")
 	}
 	p.askFan("confirm: "+p.changedText(), pane.ForkPlan{Confirm: true},
-		"The changes of this run become a preset. Runs with it and runs without, on fresh seeds and without live knobs, tell what they do.")
+		"The changes of this run become a preset. Runs with it and runs without, on fresh seeds and without live knobs, show what they do.")
 	return nil
 }
 

@@ -147,7 +147,7 @@ func (p *Pane) usedKnobs() []string {
 func (p *Pane) anyway() string {
 	text := "the curve rises 8 times in 10 without any change"
 	if p.About.Fork != nil {
-		text += ": f tells"
+		text += ": f tests it"
 	}
 	return text
 }

@@ -225,10 +225,10 @@ func (v *Pane) mediansSoFar(w, h int) []string {
 	return []string{name + v.Theme.Real.On(v.Theme.Trend(medians, w-theme.Width(name)))}
 }
 
-// histogramView says how to draw histograms: their rows and columns, and the width of the room behind.
+// histogramView says how to draw histograms: their rows and columns, and the width of the room after them.
 type histogramView struct{ rows, columns, room int }
 
-// The widths of the name in front, of the quantiles behind, such as " p90 0.810", and of one number,
+// The widths of the name in front, of the quantiles after, such as " p90 0.810", and of one number,
 // such as " 5.3e-4".
 const labelWidth, quantileWidth, shortWidth = 5, 10, 7
 
@@ -329,7 +329,7 @@ func (v *Pane) distributions() []histogramRow {
 }
 
 // askedText says whether rows follow their prompts, which two medians that agree do not mean: the
-// rank correlation, row by row, tells it.
+// rank correlation, row by row, shows it.
 func (v *Pane) askedText(w int) string {
 	t, g := v.Theme, v.History.Generated
 	if g == nil || g.RankCorrelation == nil {

@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// spanNumbers is the room for the numbers behind a span, such as " med 5.3e-4 p90 0.0015".
+// spanNumbers is the room for the numbers after a span, such as " med 5.3e-4 p90 0.0015".
 const spanNumbers = 24
 
 // span is the part of a distribution of F that a journal keeps.
