@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"sort"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ const plainEvery = time.Minute
 type plain struct {
 	*Model
 	out     io.Writer
-	printed int                                     // event lines written
+	printed int                                     // number of the last event line written
 	states  map[*history.Change]history.ChangeState // states of changes, as written
 	said    time.Time                               // when the last status was written
 	asked   *pane.Dialog                            // the open dialog, as written
@@ -273,11 +274,21 @@ func (p *plain) writePreview() {
 
 // skip counts what happened up to a step as written.
 func (p *plain) skip(step int) {
-	for ; p.printed < len(p.History.Lines) && p.History.Lines[p.printed].Step <= step; p.printed++ {
-		if c := p.History.Lines[p.printed].Change; c != nil {
-			p.states[c] = c.State
+	for _, l := range p.History.Lines {
+		if l.Step > step {
+			break
+		}
+		p.printed = l.Number
+		if l.Change != nil {
+			p.states[l.Change] = l.Change.State
 		}
 	}
+}
+
+// unwritten are the lines that are not written yet.
+func (p *plain) unwritten() []history.EventLine {
+	all := p.History.Lines
+	return all[sort.Search(len(all), func(i int) bool { return all[i].Number > p.printed }):]
 }
 
 // write brings the output up to date with what happened.
@@ -285,8 +296,8 @@ func (p *plain) write() {
 	if p.printed == 0 && p.options.Seen > 0 {
 		p.skip(p.options.Seen)
 	}
-	for ; p.printed < len(p.History.Lines); p.printed++ {
-		l := p.History.Lines[p.printed]
+	for _, l := range p.unwritten() {
+		p.printed = l.Number
 		if l.Change == nil {
 			fmt.Fprintln(p.out, strings.TrimRight(p.events.EventText(l, 1000, 1)[0], " "))
 		}

@@ -134,6 +134,19 @@ func TestPlainQuestionStaysOpen(t *testing.T) {
 	}
 }
 
+// Each checkpoint has its line, though the events keep the newest one alone.
+func TestPlainWritesEachCheckpoint(t *testing.T) {
+	f := newFake()
+	f.advance(24_000)
+	k := newTalk(t, f)
+	k.say("", "running: After 24,000 steps")
+	for range 3 {
+		k.say("checkpoint", "ckpt")
+	}
+	k.say("quit", "leave it training")
+	k.leave()
+}
+
 // A what-if in lines shows its plan, its end and its table.
 func TestPlainWhatIf(t *testing.T) {
 	f := newFake()

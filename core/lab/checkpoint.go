@@ -59,14 +59,19 @@ type checkpointer struct {
 	common
 	copyTo func(c *run.Capture, totals []uint64) error // copies the state of the run
 	ahead  func(totals []uint64, bytes int) []run.LogRows
-	part   int // bytes of rows that are handed over ahead of a checkpoint
+	part   int                    // bytes of rows that are handed over ahead of a checkpoint
+	room   func(dir string) int64 // run.Free
 
-	writer *run.Writer // nil: nothing is saved
-	saving Saving
-	totals []uint64      // rows of each log that the writer has
-	busy   *capture      // under way; nil: none
-	due    string        // the author of one to be taken as soon as the writer is free
-	asked  string        // the author of the one that failed for want of room
+	writer  *run.Writer // nil: nothing is saved
+	saving  Saving
+	totals  []uint64 // rows of each log that the writer has
+	busy    *capture // under way; nil: none
+	due     string   // the author of one to be taken as soon as the writer is free
+	asked   string   // the author of the one that failed for want of room
+	refused struct { // when that was, and what was free
+		free int64
+		at   time.Time
+	}
 	failed string        // what was wrong with the last one, if it could not be written
 	last   time.Time     // when the last one was taken; zero before the writer is started
 	at     knob.Position // and where
@@ -269,7 +274,7 @@ func (k *checkpointer) report(r run.Written) {
 	}
 	k.asked, k.failed = "", obs.Error
 	if waits {
-		k.asked = c.by
+		k.asked, k.refused.free, k.refused.at = c.by, k.room(k.writer.Folder().Dir()), k.now()
 	}
 	if waits || isForGood(r.Err) {
 		k.gate.waitForDisk(r.Err)
@@ -277,6 +282,16 @@ func (k *checkpointer) report(r run.Written) {
 	}
 	// The journal is whole, and so is the checkpoint before: training goes on.
 	k.last = k.now().Add(min(failedAge, k.saving.Every) - k.saving.Every)
+}
+
+// refusedEvery is how long a checkpoint that found no room waits for more than there was: a quota that gives way does
+// not show in what is free.
+const refusedEvery = 5 * time.Minute
+
+// mayFit says whether a checkpoint that found no room is worth another try. Each writes what room there is, and
+// takes it from all other programs meanwhile.
+func (k *checkpointer) mayFit() bool {
+	return k.room(k.writer.Folder().Dir()) > k.refused.free || k.now().Sub(k.refused.at) >= refusedEvery
 }
 
 // onDemand takes a checkpoint because someone asked for one.

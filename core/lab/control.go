@@ -133,7 +133,9 @@ func (ctl *control) tryDisk() {
 		ctl.gate.losePatience()
 	case k.busy != nil:
 	case k.asked != "":
-		k.take(k.asked) // the next look sees the result
+		if k.mayFit() {
+			k.take(k.asked) // the next look sees the result
+		}
 	case k.due != "": // here, where it was asked for, and not at a later place
 		k.take(k.due)
 	case ctl.gate.forDisk():

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -97,6 +98,35 @@ func TestAKeptCheckpointThatFindsNoRoomIsWrittenWhereItWasDue(t *testing.T) {
 		}
 	})
 	keptAt(t, dir, "15", "30", "45", "60/score:0")
+}
+
+// A checkpoint that finds no room writes the disk full, and is tried again where there is more room than there was,
+// and else a few times an hour.
+func TestACheckpointWithoutRoomIsNotWrittenAllTheTime(t *testing.T) {
+	dir, tries := filepath.Join(t.TempDir(), "run"), 0
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		c := w.config()
+		c.Evaluation.KeepEvery = 15
+		l := w.lab(t, c, createdWith(t, dir, docOf(c)))
+		l.x.now = time.Now
+		began, k := time.Now(), &l.x.checkpoints
+		k.room = func(string) int64 { return 1 << 20 }
+		copyTo := k.copyTo
+		k.copyTo = func(c *run.Capture, totals []uint64) error {
+			if time.Since(began) < time.Hour {
+				tries++
+				c.Shared = append(c.Shared, run.Shared{Slot: "refused", Name: "refused", File: "refused", Write: func(io.Writer) error { return syscall.ENOSPC }})
+			}
+			return copyTo(c, totals)
+		}
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if tries < 2 || tries > 12 {
+		t.Errorf("%d tries in an hour", tries)
+	}
 }
 
 // keptAt checks that the checkpoints that stay on the disk are those at these positions.

@@ -74,7 +74,7 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 	}
 	x.gate.common, x.gate.device, x.gate.blamed = c, x.parts.device, map[string]bool{}
 	x.views = views{common: c, settings: &x.Settings, synthesis: &x.synthesis}
-	x.checkpoints = checkpointer{common: c, copyTo: x.copyTo, ahead: x.ahead, part: aheadBytes}
+	x.checkpoints = checkpointer{common: c, copyTo: x.copyTo, ahead: x.ahead, part: aheadBytes, room: run.Free}
 	x.steering = steering{
 		common: c, settings: &x.Settings, changes: &x.changes,
 		beforeChange: x.checkpoints.beforeChange, choose: x.choose, outlook: x.outlook, hasPhase: x.checkPosition,

@@ -290,11 +290,11 @@ func TidyFile(dir, name string) {
 func replace(root *files.Root, name string, write func(w io.Writer) error, may func() error) error {
 	file, temporary, err := createBeside(root, name)
 	if err == nil {
-		err = write(file)
-		for _, step := range []func() error{file.Sync, file.Close} {
-			if e := step(); err == nil {
-				err = e
-			}
+		if err = write(file); err == nil {
+			err = file.Sync()
+		}
+		if e := file.Close(); err == nil {
+			err = e
 		}
 		if err == nil {
 			err = may()

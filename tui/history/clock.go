@@ -1,5 +1,7 @@
 package history
 
+import "sort"
+
 // Clock converts env steps into critic updates and seconds. Updates follow from the learner's pace,
 // the UTD and its changes, seconds from the times of the events.
 type Clock struct {
@@ -35,10 +37,7 @@ func (c *Clock) Seconds(step int) float64 {
 	if !ok {
 		return 0
 	}
-	i := 0
-	for i < len(c.Walls.Samples) && c.Walls.Samples[i].Step <= step {
-		i++
-	}
+	i := sort.Search(len(c.Walls.Samples), func(i int) bool { return c.Walls.Samples[i].Step > step })
 	if i == len(c.Walls.Samples) {
 		return before.Wall
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"pgrlab/core/event"
 	"pgrlab/tui/format"
@@ -56,11 +57,7 @@ func (h *History) Noise(step int) (n Noise, ok bool) {
 	if h.Members() > 1 {
 		return Noise{}, false
 	}
-	end := 0
-	for end < len(h.Evaluations) && h.Evaluations[end].Step <= step {
-		end++
-	}
-	return h.noiseBefore(end)
+	return h.noiseBefore(sort.Search(len(h.Evaluations), func(i int) bool { return h.Evaluations[i].Step > step }))
 }
 
 // noiseBefore is the noise of the evaluations before the i-th.

@@ -33,6 +33,7 @@ type History struct {
 	ScoredFrom  int              // the step of the first scores by that F
 	Scores      *event.Scores    // the newest
 	Lines       []EventLine
+	added       int // lines that were ever added
 	curves      map[curveKey]*Curve
 	Clock       Clock
 	Begin       time.Time               // time of the first event
@@ -138,6 +139,7 @@ type EventLine struct {
 	Briefs  []string // shorter versions of the text, the longest first
 	Change  *Change  // if not nil, the text is made from this change
 	Warning bool
+	Number  int // of the lines that were ever added, from 1 on; some are left out later
 }
 
 // Saves says whether the line reports a checkpoint, and nothing else about it.
@@ -149,6 +151,8 @@ func (h *History) Add(l EventLine) {
 	if l.Saves() { // each fork, look and hand-over saves: the newest place to go on from is enough
 		h.Lines = slices.DeleteFunc(h.Lines, EventLine.Saves)
 	}
+	h.added++
+	l.Number = h.added
 	h.Lines = append(h.Lines, l)
 	h.Touch(topic.Lines)
 }

@@ -290,19 +290,32 @@ func (s *Server) status() Status {
 		StepsPerS: snapshot.StepsPerSec, ETAS: snapshot.ETA.Seconds(), Memory: max(0, int64(system.Resident())), Trouble: snapshot.Err,
 	}
 	st.Driver, st.Screens = s.o.Viewers.Who()
-	h := history.New(0, 0)
-	for _, e := range s.o.Lab.Events(0) {
-		if _, is := e.Body.(event.Evaluated); is {
-			h.Take(e)
-		}
-	}
-	for _, v := range h.Evaluations {
+	for _, v := range s.evaluations() {
 		st.Return = &v.Mean
 		if st.Best == nil || v.Mean > *st.Best {
 			st.Best = &v.Mean
 		}
 	}
 	return st
+}
+
+// evaluations are those of the run so far. Requests come each second for as long as a run takes, and only what is
+// new since the last one is read.
+func (s *Server) evaluations() []history.Evaluation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.returns.Versions == nil {
+		s.returns = history.New(0, 0)
+	}
+	from := s.returns.Next
+	events := s.o.Lab.Events(from)
+	for _, e := range events {
+		if _, is := e.Body.(event.Evaluated); is {
+			s.returns.Take(e)
+		}
+	}
+	s.returns.Next = from + len(events)
+	return slices.Clone(s.returns.Evaluations)
 }
 
 // pidOf reads the process number from the name of a socket.

@@ -129,6 +129,13 @@ func TestStatusOfSeveralSeeds(t *testing.T) {
 	if st := s.status(); *st.Return != 150 || *st.Best != 200 {
 		t.Errorf("return %v, best %v, want 150 and 200", *st.Return, *st.Best)
 	}
+	g.events = append(g.events, event.Event{Index: 4, Step: 30, Body: event.Episode{}})
+	for i, r := range []run.Float{10, 30} {
+		g.events = append(g.events, event.Event{Index: 5 + i, Step: 30, Member: i, Body: event.Evaluated{ReturnMean: r}})
+	}
+	if st := s.status(); *st.Return != 20 || *st.Best != 200 {
+		t.Errorf("later: return %v, best %v, want 20 and 200", *st.Return, *st.Best)
+	}
 }
 
 // A pause until the disk takes something again is not the one that was asked for.

@@ -17,6 +17,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/printable"
 	"pgrlab/tui"
+	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
 
@@ -81,8 +82,9 @@ type Server struct {
 	screens atomic.Int32 // screens shown, or about to be refused
 	leftAt  atomic.Int64 // when a screen that may drive was left last, in Unix seconds; 0: none was
 
-	mu    sync.Mutex
-	conns map[net.Conn]bool
+	mu      sync.Mutex
+	conns   map[net.Conn]bool
+	returns history.History // of the events up to its Next, the evaluations
 }
 
 // Listen begins to serve a lab. After an error no other process can connect to the lab; the lab

@@ -3,6 +3,8 @@ package fans
 import (
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/fan"
+	"pgrlab/core/run"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
@@ -23,6 +26,7 @@ type ChildRun struct {
 	stopped error           // it trains no longer, and can go on
 	history history.History // of what came after the fork
 	played  []event.Event   // its journal, in a replay of the parent
+	read    int64           // bytes that its journal had when it was read; 0: none was
 }
 
 // evaluations are the mean returns after the fork, over all seeds.
@@ -52,7 +56,7 @@ func (p *Pane) ReadJournals() tea.Cmd {
 	if r, plays := p.Lab.(interface{ Time() time.Time }); plays && p.About.Replay {
 		until, every = r.Time(), replayedEvery
 	}
-	if p.NextAt.After(now) {
+	if p.NextAt.After(now) || p.reading > 0 && !p.NextAt.IsZero() {
 		return nil
 	}
 	var all []tea.Cmd
@@ -68,7 +72,7 @@ func (p *Pane) ReadJournals() tea.Cmd {
 			})
 		}
 	}
-	p.NextAt = now.Add(every)
+	p.NextAt, p.reading = now.Add(every), len(all)
 	if len(all) == 0 {
 		return nil
 	}
@@ -91,6 +95,11 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error), until time.Time
 	}
 	events := o.played
 	if events == nil {
+		size := journalSize(o.Dir)
+		if size > 0 && size == o.read && until.IsZero() {
+			return o // it has nothing new
+		}
+		o.read = size
 		var err error
 		if events, err = load(o.Dir); err != nil {
 			return o // not started yet
@@ -122,8 +131,18 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error), until time.Time
 	return o
 }
 
+// journalSize is how many bytes the journal of a run has; 0 if that is unknown.
+func journalSize(dir string) int64 {
+	info, err := os.Lstat(filepath.Join(dir, run.JournalName))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
 // TakeChildren takes over what was read from the journals.
 func (p *Pane) TakeChildren(msg ChildrenRead) {
+	p.reading = max(0, p.reading-1)
 	if msg.Group >= len(p.Groups) || len(msg.Children) == 0 || p.Groups[msg.Group].Children[0].Dir != msg.Children[0].Dir {
 		return // a replay was wound back meanwhile
 	}

@@ -1,6 +1,8 @@
 package fans
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -51,5 +53,24 @@ func TestAChildInAReplay(t *testing.T) {
 	}
 	if reads != 1 {
 		t.Errorf("its journal was read %d times", reads)
+	}
+}
+
+// A child's journal is read when it has grown.
+func TestAChildIsReadWhenItsJournalGrows(t *testing.T) {
+	dir, reads := t.TempDir(), 0
+	load := func(string) ([]event.Event, error) {
+		reads++
+		return []event.Event{{Step: 10 * reads, Member: event.NoMember, Body: event.Evaluated{ReturnMean: 1}}}, nil
+	}
+	c := ChildRun{Child: pane.Child{Dir: dir, To: 99}}
+	for i, text := range []string{"a line", "a line", "a line, and one more"} {
+		if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c = c.Look(load, time.Time{})
+		if want := []int{1, 1, 2}[i]; reads != want || c.step != 10*want {
+			t.Errorf("after %q it was read %d times and is at step %d", text, reads, c.step)
+		}
 	}
 }

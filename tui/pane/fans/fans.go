@@ -26,7 +26,8 @@ type Pane struct {
 	cursor   func() (step int, on bool)
 	saving   *forkGroup // waits for its checkpoint
 	Groups   []forkGroup
-	NextAt   time.Time // when to read the forks' journals next
+	NextAt   time.Time // when to read the forks' journals next; zero: at once
+	reading  int       // groups whose journals are being read
 	measured cost.Journal
 	shown    bool // they are on the charts and the layout
 }
