@@ -79,7 +79,7 @@ func describe(s driver.Seen) cli.GPU {
 
 func findGPUs() cli.GPUs {
 	r, err := gpus().Report()
-	found := cli.GPUs{CUDA: r.CUDA, Driver: r.Driver, Least: minDriver()}
+	found := cli.GPUs{CUDA: r.CUDA, Driver: r.Driver, Least: minDriver(r.Devices)}
 	if err != nil {
 		found.Error = err.Error()
 		return found
@@ -93,13 +93,25 @@ func findGPUs() cli.GPUs {
 	return found
 }
 
-// minDriver is the first driver that can run the kernels on every supported card.
-func minDriver() string {
-	texts, err := kernelTexts(cuda.Least)
-	if err != nil {
-		return err.Error()
+// minDriver is the first driver that can run the kernels of all these cards, which are of other PTX on newer
+// ones; without cards, of the oldest that is supported.
+func minDriver(cards []driver.Seen) string {
+	of := []int{cuda.Least}
+	for _, c := range cards {
+		of = append(of, 10*c.Capability[0]+c.Capability[1])
 	}
-	least, err := driver.MinDriver(slices.Collect(maps.Values(texts))...)
+	var all []string
+	for _, sm := range of {
+		texts, err := kernelTexts(sm)
+		if err != nil && sm != cuda.Least {
+			continue // an older card, which is refused in its own line
+		}
+		if err != nil {
+			return err.Error()
+		}
+		all = slices.AppendSeq(all, maps.Values(texts))
+	}
+	least, err := driver.MinDriver(all...)
 	if err != nil {
 		return err.Error()
 	}

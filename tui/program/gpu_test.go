@@ -296,3 +296,13 @@ func TestASweepThatSharesACard(t *testing.T) {
 		t.Errorf("%v: it does not say what it has taken", err)
 	}
 }
+
+// The least driver is of the kernels that the cards of the machine run: an H100 runs newer ones than the oldest card
+// that is supported.
+func TestLeastDriverIsOfTheCards(t *testing.T) {
+	card := func(major int) driver.Seen { return driver.Seen{Info: driver.Info{Capability: [2]int{major, 0}}} }
+	none, old, hopper := minDriver(nil), minDriver([]driver.Seen{card(8)}), minDriver([]driver.Seen{card(8), card(9)})
+	if none != "450.80.02 (CUDA 11.0)" || old != none || hopper != "525.60.13 (CUDA 12.0)" {
+		t.Errorf("%s without cards, %s with an A100, %s with an H100", none, old, hopper)
+	}
+}

@@ -45,7 +45,7 @@ func (x *executable) Start(occasion uint64) error {
 	if !x.target.Has("beside") {
 		put = func(launch func() error) error { return launch() }
 	}
-	if err := put(x.launch); err != nil {
+	if err := d.failed(put(x.launch)); err != nil {
 		return err
 	}
 	x.started, x.occasion = true, occasion

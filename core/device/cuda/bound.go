@@ -133,10 +133,12 @@ func (b *bound) download(d *Device) error {
 	return d.ctx.Download(b.down, b.block+driver.Ptr(b.bytes-len(b.down)))
 }
 
-// put launches the graphs, one after another.
+// put launches the graphs, one after another. After an error it waits for those that were launched, since the next
+// run writes what they read.
 func (b *bound) put(d *Device) error {
 	for _, g := range b.graphs {
 		if err := g.Launch(); err != nil {
+			d.failed(d.ctx.Synchronize())
 			return d.failed(err)
 		}
 	}

@@ -4,6 +4,7 @@ package driver
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -172,6 +173,9 @@ func (m *Monitor) processes(device uintptr) []Process {
 		all := []Process{} // not nil: it is known that there are none
 		for i := range min(m.cells.count, maxProcesses) {
 			p := (*processInfo)(unsafe.Add(unsafe.Pointer(&m.cells.processes), uintptr(i)*stride))
+			if isMPSServer(int(p.pid)) {
+				continue
+			}
 			known := p.memory
 			if known == 1<<64-1 { // NVML_VALUE_NOT_AVAILABLE
 				known = 0
@@ -181,6 +185,13 @@ func (m *Monitor) processes(device uintptr) []Process {
 		return slices.Clip(all)
 	}
 	return nil
+}
+
+// isMPSServer says whether a process is the server through which others share a device (MPS). NVML lists it among
+// those that compute, also while none of them does.
+func isMPSServer(pid int) bool {
+	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))   // it may have ended
+	return strings.TrimSpace(string(name)) == "nvidia-cuda-mps" // the kernel keeps 15 letters of nvidia-cuda-mps-server
 }
 
 // Close closes NVML.
