@@ -52,7 +52,8 @@ PROFILED = ["denoiser-1024", "denoiser-2048", "redq10", "encoder-fit", "drqv2", 
 PAPER_HOURS = 4.35  # of a run of 100,000 steps, PGR (Wang et al. 2025), appendix on time and memory
 STEPS = [f"{p}/{w}" for w in ("redq10", "denoiser-2048", "denoiser-1024", "encoder-demo", "encoder-fit") for p in ("tf32", "bf16", "fp32")]
 LARGE = ["TestTiles", "TestSteps", "TestKernelsCompile"]  # tests that have steps of their own
-SANITIZED = "^(TestFills|TestTensorsStayOnTheDevice|TestSampleBatch|TestStackFrames|TestASequence|TestSumsOfManyBlocks|TestDrQ|TestDrQOfStoredFrames)$"
+SANITIZED = "^(TestFills|TestTensorsStayOnTheDevice|TestSampleBatch|TestStackFrames|TestASequence|TestSumsOfManyBlocks|TestDrQ|TestDrQOfStoredFrames|"\
+            "TestGradientsTogether|TestResidualsStandInPlace|TestStacksOfLargeGradients|TestLaPropGolden|TestAProgramBesideOthers)$"
 
 # What is trained: short forms of scales, what a whole run has of each part, and a run from
 # frames. start is the scale's start_steps.

@@ -38,6 +38,7 @@ CHECKED = [
     "TestFitsTogether", "TestGradientsTogether", "TestStacksStandTogether", "TestASequence", "TestOwnNumbers",
     "TestAgents", "TestGenerators", "TestPPO", "TestSamplingOnPackedOperands", "TestResidualsStandInPlace",
     "TestMergedProgramsAgree", "TestAProgramBesideOthers", "TestCuriosityInEachPrecision", "TestStacksOfLargeGradients",
+    "TestOperationsAgreeWithTheCPU", "TestLaPropGolden", "TestImagination",
 ]
 PROCESSES = (1, 2, 4, 6, 8, 10, 14)
 RUN = ["--task", "cheetah-run", "--method", "pgr-curiosity", "--scale", "release"]
