@@ -45,34 +45,44 @@ func WrittenPreset(path string) (string, error) {
 var afterTheEnd = []string{event.TypeExamined, event.TypeFork, event.TypeForkLook}
 
 // Complete says whether the journal ends with all steps done, apart from what was added later.
-func Complete(dir string, steps int) bool {
+func Complete(dir string, steps int) (complete bool) {
+	fromTheEnd(dir, func(lines []string) (enough bool) {
+		for _, line := range slices.Backward(lines) {
+			e, err := run.NewReader(strings.NewReader(line)).Next()
+			if err != nil || !slices.Contains(afterTheEnd, e.Type) {
+				complete = err == nil && e.Type == event.TypeDone && e.Step >= steps
+				return true
+			}
+		}
+		return false
+	})
+	return complete
+}
+
+// fromTheEnd calls look with the whole lines in the last 4 KiB of a journal, and with those in four times
+// as many bytes until they are enough or the whole journal.
+func fromTheEnd(dir string, look func(lines []string) (enough bool)) {
 	file, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
-		return false
+		return
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return false
+		return
 	}
 	for tail := int64(4096); ; tail *= 4 {
 		from := max(0, info.Size()-tail)
 		text, err := io.ReadAll(io.NewSectionReader(file, from, tail))
 		if err != nil {
-			return false
+			return
 		}
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 		if from > 0 {
 			lines = lines[1:] // this one may begin before
 		}
-		for _, line := range slices.Backward(lines) {
-			e, err := run.NewReader(strings.NewReader(line)).Next()
-			if err != nil || !slices.Contains(afterTheEnd, e.Type) {
-				return err == nil && e.Type == event.TypeDone && e.Step >= steps
-			}
-		}
-		if from == 0 {
-			return false
+		if look(lines) || from == 0 {
+			return
 		}
 	}
 }
@@ -161,22 +171,20 @@ func SplitPosition(name string) (dir string, at *knob.Position, err error) {
 	return name[:i], &p, nil
 }
 
-// Standing is how far the run in a folder has come according to its journal.
+// Standing is how far the run in a folder has come according to the end of its journal.
 func Standing(dir string) (where string, done bool) {
 	step, steps := 0, 0
-	if file, err := run.OpenFile(dir, run.JournalName); err == nil {
-		defer file.Close()
-		for r := run.NewReader(file); ; {
-			e, err := r.Next()
-			if err != nil {
-				break
+	fromTheEnd(dir, func(lines []string) (enough bool) {
+		for _, line := range lines {
+			if e, err := run.NewReader(strings.NewReader(line)).Next(); err == nil {
+				step = max(step, e.Step)
+				enough = enough || !slices.Contains(afterTheEnd, e.Type) // an analysis may be of an earlier step
 			}
-			step = max(step, e.Step)
 		}
-	}
-	config, err := presets.Resolve(presets.Choice{Preset: filepath.Join(dir, run.ConfigName)})
-	if err == nil {
-		steps = config.Steps
+		return enough
+	})
+	if saved, err := Saved(dir, step); err == nil {
+		steps = saved.Config.Steps
 	}
 	return fmt.Sprintf("at step %d of %d", step, steps), Complete(dir, steps)
 }

@@ -63,6 +63,25 @@ func TestTheStandingOfALongRun(t *testing.T) {
 	}
 }
 
+// How far a run has come is read at the end of its journal, whatever is before; of analyses that were added
+// there none counts as the newest step.
+func TestTheStandingIsReadAtTheEnd(t *testing.T) {
+	examined := fmt.Sprintf(`{"type":"examined","step":5,"text":"%s"}`+"\n", strings.Repeat("-", 10_000))
+	note := func(step int) string { return fmt.Sprintf(`{"type":"note","step":%d}`+"\n", step) }
+	for text, want := range map[string]int{
+		note(3) + "damaged\n" + note(9): 9, note(8) + note(7): 8, note(9) + `{"type":"note","step":10`: 9,
+		note(9) + examined + examined: 9, examined: 5, "": 0,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if where, done := Standing(dir); where != fmt.Sprintf("at step %d of 0", want) || done {
+			t.Errorf("%.60q: %s, %v, want step %d", text, where, done, want)
+		}
+	}
+}
+
 // Why there is no checkpoint to continue from is said: a step that was not given is not to blame.
 func TestNoCheckpoint(t *testing.T) {
 	t.Chdir(t.TempDir())
