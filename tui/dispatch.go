@@ -34,6 +34,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if m.picker != nil {
 			m.picker.TakeForecast(msg)
 		}
+	case picker.RecentRead:
+		if m.picker != nil {
+			m.picker.TakeRecent(msg)
+		}
 	case picker.Played:
 		if m.picker != nil {
 			return m, m.picker.TakePlayed(msg)

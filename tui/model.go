@@ -122,7 +122,7 @@ func (m *Model) Init() tea.Cmd {
 	if m.mouse {
 		mouse = tea.EnableMouseCellMotion
 	}
-	return tea.Batch(m.start(), m.tick(), m.forecast(), mouse, m.askPictures)
+	return tea.Batch(m.start(), m.tick(), m.forecast(), m.readRecent(), mouse, m.askPictures)
 }
 
 // started delivers the lab, or the reason why there is none.

@@ -170,6 +170,9 @@ func TestPickerResumesAnEarlierRun(t *testing.T) {
 			},
 		}
 	})
+	s.contains(t, "reading their journals")
+	s.Update(s.readRecent()())
+	s.contains(t, "1 to look at")
 	s.press("r")
 	if len(opened) > 0 {
 		t.Fatalf("r opened %+v before a run was chosen", opened)

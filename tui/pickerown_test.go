@@ -48,6 +48,7 @@ func ownTasks(t *testing.T, w, h int, home string) *screen {
 			},
 		}}
 	})
+	s.Update(s.readRecent()())
 	return s
 }
 

@@ -45,6 +45,14 @@ func (m *Model) forecast() tea.Cmd {
 	return m.picker.Forecast()
 }
 
+// readRecent reads the earlier runs for the first screen, if that is open.
+func (m *Model) readRecent() tea.Cmd {
+	if m.picker == nil {
+		return nil
+	}
+	return m.picker.ReadRecent()
+}
+
 // take begins the run that was picked.
 func (m *Model) take(msg picked) tea.Cmd {
 	if msg.err != nil {

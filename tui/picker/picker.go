@@ -45,7 +45,7 @@ type Choices struct {
 	// Allowed says whether the program that simulated the task of an earlier run may be started, as its name
 	// alone says; nil: none may.
 	Allowed func(config.Config) bool
-	// Recent are the folders of earlier runs, newest first.
+	// Recent are the folders of earlier runs, newest first. It is called from a goroutine of its own.
 	Recent func() []Recent
 }
 
@@ -59,6 +59,7 @@ type Picker struct {
 	leave  func() tea.Cmd
 	begin  func(Picks) tea.Cmd // opens the run that was chosen
 	Recent []Recent
+	reads  bool // Recent is being read
 	Row    int
 	at     [pickRows]int
 	Seed   uint64
@@ -97,10 +98,7 @@ var pickNames = [pickRows]string{"preset", "task", "method", "observation", "sca
 // New is the first screen, with nothing chosen yet: open begins what was chosen, help opens the
 // help, leave closes the screen.
 func New(c Choices, s pane.Screen, m Memory, t *theme.Theme, open func(Picks) tea.Cmd, help, leave func() tea.Cmd) *Picker {
-	p := &Picker{Choices: c, Screen: s, theme: t, begin: open, help: help, leave: leave, named: named{memory: m}}
-	if c.Recent != nil {
-		p.Recent = c.Recent()
-	}
+	p := &Picker{Choices: c, Screen: s, theme: t, begin: open, help: help, leave: leave, named: named{memory: m}, reads: c.Recent != nil}
 	p.resolve()
 	return p
 }

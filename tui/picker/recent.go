@@ -9,6 +9,8 @@ import (
 	"sort"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
 	"pgrlab/core/event"
@@ -27,6 +29,25 @@ type Recent struct {
 	Config   config.Config
 	Measured cost.Model // what units of its work took
 	journal  cost.Journal
+}
+
+// RecentRead delivers the earlier runs.
+type RecentRead []Recent
+
+// ReadRecent reads what the earlier runs were, outside the event loop: the first frame does not wait for
+// their journals.
+func (p *Picker) ReadRecent() tea.Cmd {
+	read := p.Choices.Recent
+	if read == nil {
+		return nil
+	}
+	return func() tea.Msg { return RecentRead(read()) }
+}
+
+// TakeRecent takes over what was read.
+func (p *Picker) TakeRecent(all RecentRead) {
+	p.Recent, p.reads = all, false
+	p.Changed()
 }
 
 // RecentRuns finds the run folders directly below root, newest first, at most limit.

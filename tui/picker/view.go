@@ -124,6 +124,8 @@ func (p *Picker) doc(row int) string {
 		return "steps of all copies; arrows double and halve them"
 	case row == pickSteps:
 		return "env steps of the run; arrows double and halve them"
+	case row == PickRecent && p.reads:
+		return "reading their journals" + p.theme.Glyphs.Wait
 	case row == PickRecent && len(p.Recent) == 0:
 		return "none yet"
 	case len(items) > 0:
