@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"sync"
+	"time"
 
 	"pgrlab/core/run"
 	"pgrlab/core/sweep"
@@ -17,20 +18,35 @@ const processMemory = 512 << 20
 
 // room is how many runs fit on the GPUs of a sweep, judging by what earlier runs used.
 type room struct {
-	grid *sweep.Grid
-	free []uint64 // of each GPU at the start of the sweep, bytes
-	mu   sync.Mutex
-	read map[int]int64 // of the jobs' journals, bytes
-	most uint64        // the most that a run has used, bytes; 0: not known yet
+	grid   *sweep.Grid
+	free   []uint64 // of each GPU at the start of the sweep, bytes
+	now    func() time.Time
+	mu     sync.Mutex
+	looked time.Time
+	read   map[int]int64 // of the jobs' journals, bytes
+	done   map[int]bool  // the jobs whose whole journal was read
+	most   uint64        // the most that a run has used, bytes; 0: not known yet
+}
+
+func newRoom(g *sweep.Grid, free []uint64, now func() time.Time) *room {
+	return &room{grid: g, free: free, now: now, read: map[int]int64{}, done: map[int]bool{}}
 }
 
 // runs is how many runs may be going at the same time: one on each GPU until a run has evaluated,
-// which shows its memory; then as many on each GPU as fit on the smallest, with a tenth to spare.
+// which shows its memory; then as many on each GPU as fit on the smallest, with a tenth to spare. All
+// workers that wait ask each second; the journals are looked at once in a second.
 func (r *room) runs() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, j := range r.grid.Jobs {
-		r.look(j)
+	if now := r.now(); now.Sub(r.looked) >= time.Second {
+		r.looked = now
+		for _, j := range r.grid.Jobs {
+			if !r.done[j.Index] {
+				_, done := r.grid.Result(j) // of a journal that is whole
+				r.look(j)
+				r.done[j.Index] = done
+			}
+		}
 	}
 	if r.most == 0 {
 		return len(r.free)

@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"pgrlab/core/sweep"
 )
 
 // A GPU gets one run until a run has reported its memory. Then the GPUs get as many runs as the
-// smallest of them has room for, at the size of the largest run. An incomplete line is read later.
+// smallest of them has room for, at the size of the largest run. An incomplete line is read later, the
+// journal of a job that is done no more. Within a second the answer stays.
 func TestRoom(t *testing.T) {
 	g, err := sweep.Create(filepath.Join(t.TempDir(), "sweep"), []sweep.Job{{Task: "t", Method: "m"}, {Index: 1, Task: "t", Method: "m"}}, [][]byte{nil, nil})
 	if err != nil {
@@ -29,7 +31,9 @@ func TestRoom(t *testing.T) {
 		fmt.Fprint(f, text)
 	}
 	const gib = 1 << 30
-	r := &room{grid: g, free: []uint64{16 * gib, 10 * gib}, read: map[int]int64{}}
+	now := time.Now()
+	r := newRoom(g, []uint64{16 * gib, 10 * gib}, func() time.Time { return now })
+	last := len(r.free)
 	for _, c := range []struct {
 		job  int
 		text string
@@ -43,8 +47,23 @@ func TestRoom(t *testing.T) {
 		{1, fmt.Sprintf(`{"type":"perf","device_bytes":%d}`+"\n", 40*gib), 2},
 	} {
 		says(c.job, c.text)
-		if got := r.runs(); got != c.want {
-			t.Errorf("after %q there is room for %d, want %d", c.text, got, c.want)
+		if got := r.runs(); got != last {
+			t.Errorf("within a second of %q there is room for %d, before %d", c.text, got, last)
 		}
+		now = now.Add(time.Second)
+		if last = r.runs(); last != c.want {
+			t.Errorf("after %q there is room for %d, want %d", c.text, last, c.want)
+		}
+	}
+	ends(t, g, g.Jobs[0])
+	var read []int64
+	for range 2 {
+		says(0, "{}\n")
+		now = now.Add(time.Second)
+		r.runs()
+		read = append(read, r.read[0])
+	}
+	if read[0] != read[1] {
+		t.Errorf("the journal of a job that is done is read up to %v", read)
 	}
 }

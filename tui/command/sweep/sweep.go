@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -337,7 +338,7 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	e := &sweep.Engine{Grid: g, Workers: f.atOnce(g), Leaves: f.element != "", Say: func(text string) { say <- text }}
 	e.Devices = f.devices
 	if f.pack {
-		e.Most = (&room{grid: g, free: f.free, read: map[int]int64{}}).runs
+		e.Most = newRoom(g, f.free, time.Now).runs
 	}
 	e.Process = func(j sweep.Job, device string) *exec.Cmd { return f.process(g, j, device) }
 	e.Ended = func(j sweep.Job) {
