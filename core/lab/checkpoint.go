@@ -91,7 +91,7 @@ func (k *checkpointer) begin(w *run.Writer, s Saving) {
 		s.Every = cost.CheckpointEvery
 	}
 	if s.Disk == 0 {
-		s.Disk = run.Free(w.Folder().Dir()) / 10
+		s.Disk = (run.Free(w.Folder().Dir()) + 9) / 10 // of a full disk more than 0, which is no limit
 	}
 	w.Keep(s.Disk)
 	k.writer, k.saving, k.totals = w, s, w.Totals()

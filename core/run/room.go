@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Free is the number of bytes that this user may still write on the file system of dir;
-// 0 if it is not known.
+// Free is the number of bytes that this user may still write on the file system of dir: 1 if it
+// is full, 0 if it is not known.
 func Free(dir string) int64 {
 	var s syscall.Statfs_t
 	for ; syscall.Statfs(dir, &s) != nil; dir = filepath.Dir(dir) {
@@ -15,7 +15,14 @@ func Free(dir string) int64 {
 			return 0
 		}
 	}
-	return int64(s.Bavail) * int64(s.Bsize)
+	return available(&s)
+}
+
+func available(s *syscall.Statfs_t) int64 {
+	if s.Blocks == 0 { // the file system does not say
+		return 0
+	}
+	return max(1, int64(s.Bavail)*int64(s.Bsize))
 }
 
 // IsFull says whether an error means that there is no room left, on the disk or in
