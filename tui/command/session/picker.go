@@ -201,14 +201,19 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 		}
 		return f, err
 	}
+	f.Disk, err = DiskNeed(ctx, c, problem, device)
+	return f, err
+}
+
+// DiskNeed is what a run of c will take on the disk. It is found out on a CPU, whatever device c names.
+func DiskNeed(ctx context.Context, c config.Config, problem task.Task, cpu cli.Device) (cost.Disk, error) {
 	c.Device, c.Precision = "cpu", ""
-	l, err := lab.New(ctx, c, problem, device, nil)
+	l, err := lab.New(ctx, c, problem, cpu, nil)
 	if err != nil {
-		return f, err
+		return cost.Disk{}, err
 	}
 	defer l.Close()
-	f.Disk, err = l.DiskNeed()
-	return f, err
+	return l.DiskNeed()
 }
 
 // unseeded is a key for what does not depend on the seed of a run.

@@ -145,7 +145,7 @@ func (f *jobFlags) several(ctx context.Context, dir, element string, jobs []swee
 	if f.device != "" {
 		s.devices = []string{f.device}
 	}
-	err = s.run(ctx, g, w, func() {})
+	err = s.run(ctx, g, w, func(func(string)) {})
 	var signalled cli.Signalled
 	if errors.As(err, &signalled) {
 		return runAgain{fmt.Sprintf("%d jobs", len(jobs))}

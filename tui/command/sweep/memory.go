@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/sweep"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 )
@@ -31,15 +32,7 @@ func (f *sweepFlags) atOnce(g *sweep.Grid) int {
 // first. A job that cannot be read is left out: its attempt says why.
 func needs(d cli.Deps, g *sweep.Grid) (all []float64) {
 	for _, j := range g.Missing() {
-		doc, err := g.ReadConfig(j)
-		if err != nil {
-			continue
-		}
-		c, err := presets.Decode(g.Config(j), doc)
-		if err != nil {
-			continue
-		}
-		on, err := d.TaskIn(g.Dir(j), c.Task, c.Environment)
+		c, on, err := read(d, g, j)
 		if err == nil {
 			on, err = on.Played(c.Played())
 		}
@@ -54,6 +47,18 @@ func needs(d cli.Deps, g *sweep.Grid) (all []float64) {
 	}
 	slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(b, a) })
 	return all
+}
+
+// read is the configuration of a job, and its task.
+func read(d cli.Deps, g *sweep.Grid, j sweep.Job) (c config.Config, on task.Task, err error) {
+	doc, err := g.ReadConfig(j)
+	if err == nil {
+		c, err = presets.Decode(g.Config(j), doc)
+	}
+	if err == nil {
+		on, err = d.TaskIn(g.Dir(j), c.Task, c.Environment)
+	}
+	return c, on, err
 }
 
 // tooMuch says in one line that so many runs at a time, the largest ones, would take more than the

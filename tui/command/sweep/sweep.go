@@ -140,7 +140,14 @@ machine, and loses at most the runs that have not ended.`,
 			if said := tooMuch(needs(d, g), f.atOnce(g), config.ThisMachine()); said != "" {
 				fmt.Fprintln(c.ErrOrStderr(), said)
 			}
-			return f.run(c.Context(), g, c.ErrOrStderr(), func() {})
+			jobs := unbegun(g)
+			return f.run(c.Context(), g, c.ErrOrStderr(), func(say func(string)) {
+				go func() {
+					if said := f.tooLarge(c.Context(), d, g, jobs); said != "" {
+						say(said)
+					}
+				}()
+			})
 		},
 	}
 	flags := c.Flags()
@@ -328,8 +335,9 @@ func (f *sweepFlags) flags(problem, method string, v variant, seed uint64) runfl
 	return r
 }
 
-// run does the work and shows it on w; ready is called when the engine has its name.
-func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, ready func()) error {
+// run does the work and shows it on w; ready is called when the engine has its name, with what shows a
+// line.
+func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, ready func(say func(text string))) error {
 	file := &sweepResultsFile{path: f.results, grid: g}
 	if err := file.leave(w); err != nil {
 		return fmt.Errorf("sweep %s: %w", f.out, err)
@@ -352,7 +360,7 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	if err != nil {
 		return err
 	}
-	ready()
+	ready(e.Say)
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
 	v := &sweepView{engine: e, progress: terminal.NewProgress(w)}

@@ -94,7 +94,7 @@ hosts.`,
 			case f.detach:
 				return f.start(c.Context(), g)
 			}
-			return f.run(c.Context(), g, c.ErrOrStderr(), func() { fmt.Fprintln(c.OutOrStdout(), atWork) })
+			return f.run(c.Context(), g, c.ErrOrStderr(), func(func(string)) { fmt.Fprintln(c.OutOrStdout(), atWork) })
 		},
 	}
 	flags := c.Flags()
