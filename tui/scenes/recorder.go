@@ -15,13 +15,20 @@ type Lab interface {
 	Send(event.Command) error
 }
 
-// How often a recorder looks, writes a scene of a phase that goes on, and asks for what costs the run
-// some milliseconds.
+// How often a recorder looks, writes a scene of a phase that goes on in the first hours of a run, and asks
+// for what costs the run some milliseconds.
 const (
 	LookEvery = 100 * time.Millisecond
 	every     = 500 * time.Millisecond
 	askEvery  = 5 * time.Second
 )
+
+// rarest is the longest time between two scenes: less than outdated, also if a step takes some time.
+const rarest = 4 * time.Second
+
+// between is the time between two scenes of a phase that goes on, so long after the first event. It grows
+// with the run, because a replay reads all scenes.
+func between(at time.Duration) time.Duration { return min(max(every, at/20_000), rarest) }
 
 // Recorder writes scenes of a run, as lines of JSON. It belongs to one goroutine.
 type Recorder struct {
@@ -41,7 +48,7 @@ func NewRecorder(to io.Writer, begin time.Time) (*Recorder, error) {
 	return &Recorder{to: to, begin: begin, phase: -1}, err
 }
 
-// Look writes a scene if the run's phase is another one, if there are new dreams, or if half a second has
+// Look writes a scene if the run's phase is another one, if there are new dreams, or if enough time has
 // passed, and asks the run for what the next scenes show.
 func (r *Recorder) Look(l Lab, now time.Time) error {
 	s := l.Snapshot()
@@ -49,7 +56,7 @@ func (r *Recorder) Look(l Lab, now time.Time) error {
 		return nil
 	}
 	dreamt := s.Dreamt != nil && s.Dreamt != r.dreamt && s.Dreamt.Unknown == "" && s.Dreamt.Left == 0
-	if s.Phase == r.phase && !dreamt && now.Sub(r.wrote) < every {
+	if s.Phase == r.phase && !dreamt && now.Sub(r.wrote) < between(s.Time.Sub(r.begin)) {
 		return nil
 	}
 	if s.State == event.Running {

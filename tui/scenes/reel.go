@@ -67,16 +67,15 @@ func Read(from io.Reader) (*Reel, error) {
 }
 
 // outdated is how long a scene is shown. Where the next one is further away the run had no recorder.
-// passed is how long it is shown after the journal has come to a later step.
-const (
-	outdated = 5 * time.Second
-	passed   = time.Second
-)
+const outdated = 5 * time.Second
+
+// passed is how long a scene is shown after the journal has come to a later step.
+func passed(scene time.Duration) time.Duration { return 2 * between(scene) }
 
 // At puts the scene at a time after the first event into the snapshot of a replay, whose journal has come
 // to step, if there is one of then.
 func (r *Reel) At(at time.Duration, step int, s *event.Snapshot) {
-	if i := r.before(at); i >= 0 && at-r.time(i) <= outdated && (r.all[i].Step >= step || at-r.time(i) <= passed) {
+	if i := r.before(at); i >= 0 && at-r.time(i) <= outdated && (r.all[i].Step >= step || at-r.time(i) <= passed(r.time(i))) {
 		r.show(i, step, s)
 	}
 }

@@ -127,6 +127,31 @@ func TestWhenAScenesIsWritten(t *testing.T) {
 	}
 }
 
+// In a run of days scenes are further apart, and each is shown until the next one.
+func TestScenesOfALongRun(t *testing.T) {
+	const day, after = 86_400., 43_200. // from here on a scene each 2.16 s
+	for begin, want := range map[float64]time.Duration{0: every, 3600: every, after: 2160 * time.Millisecond, day: rarest, 30 * day: rarest} {
+		if got := between(time.Duration(begin * float64(time.Second))); got != want || got >= outdated {
+			t.Errorf("%v between scenes %v s after the begin, want %v", got, begin, want)
+		}
+	}
+	var all []*event.Snapshot
+	for i := range 50 {
+		s := snapshot(after+float64(i)/10, 10+i, knob.Collect)
+		s.Dreamt = nil
+		all = append(all, s)
+	}
+	text, _ := recorded(t, all...)
+	if n := strings.Count(text, `"wall_s"`); n != 3 {
+		t.Errorf("%d scenes in 5 s", n)
+	}
+	for at := after; at < after+4; at += 0.5 {
+		if got := shown(t, text, at, 60); got.Pose == nil {
+			t.Errorf("none is shown %v s after the begin", at)
+		}
+	}
+}
+
 // Lines that were cut are left out, what was done twice is shown as it was done last, and a scene is
 // neither shown long after it, nor before what the journal has.
 func TestScenesOfABrokenRun(t *testing.T) {
