@@ -2,15 +2,13 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
+
+	"pgrlab/core/run"
 )
 
 // State is the state of a job, as seen by this engine.
@@ -48,7 +46,9 @@ type Engine struct {
 	// Workers. It is called every second while jobs wait.
 	Most func() int
 
+	free      func(dir string) int64 // of tests; nil: run.Free
 	mu        sync.Mutex
+	full      bool // it was said that the disk is full
 	states    []State
 	processes map[int]process
 	killed    []int         // number of attempts killed in a row, by job
@@ -60,18 +60,14 @@ type Engine struct {
 	stop      context.CancelCauseFunc
 }
 
-// process is an attempt. Closing its input ends it.
-type process struct {
-	*os.Process
-	input io.Closer
-}
-
 const (
 	// maxKilled is how many attempts in a row may be killed from outside, for example by a
 	// system short of memory, before the job counts as failed.
 	maxKilled = 3
-	// lookAgain is the time between two checks of jobs that other processes work at.
+	// lookAgain is the time between two checks of jobs that other processes work at, and of a full disk.
 	lookAgain = time.Second
+	// leastFree is less than the beginning of any attempt writes, with some to spare, in bytes.
+	leastFree = 4 << 20
 )
 
 // States returns the states of the jobs, by index.
@@ -93,26 +89,6 @@ func (e *Engine) set(j Job, s State) {
 	defer e.mu.Unlock()
 	e.states[j.Index] = s
 	e.wake()
-}
-
-// Signal sends a signal to all processes.
-func (e *Engine) Signal(s os.Signal) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, p := range e.processes {
-		p.Signal(s) // fails for one that has ended, which does not matter
-	}
-}
-
-// end makes all processes save themselves and end. It does not use a signal: a signal that
-// ends this process may have been sent to its child processes as well, and a second one
-// within seconds would end them at once.
-func (e *Engine) end() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, p := range e.processes {
-		p.input.Close()
-	}
 }
 
 // Run does the missing jobs. When ctx ends, or the sweep's folder is moved away, the processes save
@@ -177,16 +153,17 @@ func (e *Engine) moved() bool {
 
 // next returns the job to try next, or false if none is left. Jobs that other processes work
 // at come last, and after a pause, so that engines of one grid divide the work. While a job
-// runs, next waits, because a failed job may still be asked for again.
+// runs, next waits, because a failed job may still be asked for again. It also waits while the disk is full.
 func (e *Engine) next(ctx context.Context) (j Job, more bool) {
 	for {
 		most := e.Workers
 		if e.Most != nil {
 			most = e.Most()
 		}
+		full := e.isFull()
 		e.mu.Lock()
 		waits := len(e.waiting) > 0
-		if waits && e.count(Running) < most {
+		if waits && !full && e.count(Running) < most {
 			j, e.waiting = e.waiting[0], e.waiting[1:]
 			e.states[j.Index] = Running
 			e.mu.Unlock()
@@ -276,8 +253,35 @@ func (e *Engine) leave(j Job) {
 	e.wake()
 }
 
-// work makes attempts at a job until it is done, given up, or found to be in the hands of
-// another process.
+// back makes a job the next one to be tried.
+func (e *Engine) back(j Job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.states[j.Index] = Waiting
+	e.waiting = append([]Job{j}, e.waiting...)
+	e.wake()
+}
+
+// isFull says whether the sweep's disk has no room for an attempt, and reports it once if jobs wait.
+func (e *Engine) isFull() bool {
+	look := run.Free
+	if e.free != nil {
+		look = e.free
+	}
+	free := look(e.Grid.Path())
+	full := free > 0 && free < leastFree // 0: it is not known
+	e.mu.Lock()
+	first := full && !e.full && len(e.waiting) > 0
+	e.full = full && (e.full || first)
+	e.mu.Unlock()
+	if first {
+		e.Say(fmt.Sprintf("%s: no room is left on its disk: jobs wait until there is some", e.Grid.Path()))
+	}
+	return full
+}
+
+// work makes attempts at a job until it is done, given up, found to be in the hands of another
+// process, or without room on the disk.
 func (e *Engine) work(ctx context.Context, j Job) {
 	for ctx.Err() == nil {
 		if r, done := e.Grid.Result(j); done {
@@ -292,6 +296,10 @@ func (e *Engine) work(ctx context.Context, j Job) {
 		if e.stopped(j) {
 			e.set(j, Stopped)
 			e.Say(j.Name() + ": stopped by hand; start the sweep again to continue it")
+			return
+		}
+		if e.isFull() { // an attempt would fail within seconds
+			e.back(j)
 			return
 		}
 		e.set(j, Running)
@@ -335,65 +343,4 @@ func (e *Engine) done(j Job) {
 		e.Ended(j)
 	}
 	e.set(j, Done)
-}
-
-// attempt runs one process to its end. A status below 0 means that it was killed. In a folder that is
-// no longer the sweep's none begins, and how one ended means nothing. The last words say why it failed.
-func (e *Engine) attempt(ctx context.Context, j Job) (status int, last string, err error) {
-	device, leave := e.occupy()
-	defer leave()
-	c := e.Process(j, device)
-	input, alive, err := os.Pipe()
-	if err != nil {
-		return 0, "", fmt.Errorf("start: %w", err)
-	}
-	defer alive.Close()
-	said, before := new(words), len(e.Grid.attempts(j))
-	c.Stdin, c.Stdout, c.Stderr = input, io.Discard, said
-	c.WaitDelay = time.Second                           // a process of its own that outlives it keeps its standard error
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl-c on the terminal is for the sweep
-	moved := e.moved()
-	e.mu.Lock()
-	if moved || ctx.Err() != nil {
-		e.mu.Unlock()
-		input.Close()
-		return StatusAgain, "", nil
-	}
-	err = c.Start()
-	if err == nil {
-		e.processes[j.Index] = process{c.Process, alive}
-	}
-	e.mu.Unlock()
-	input.Close()
-	if err != nil {
-		return 0, "", fmt.Errorf("start: %w", err)
-	}
-	err = c.Wait()
-	e.mu.Lock()
-	delete(e.processes, j.Index)
-	e.mu.Unlock()
-	if e.moved() {
-		return StatusAgain, "", nil
-	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
-		return 0, "", err
-	}
-	return c.ProcessState.ExitCode(), e.Grid.lastWords(j, before, said), nil
-}
-
-// occupy chooses the device of an attempt and reserves it until leave is called.
-func (e *Engine) occupy() (device string, leave func()) {
-	if len(e.Devices) == 0 {
-		return "", func() {}
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	least := slices.Index(e.busy, slices.Min(e.busy))
-	e.busy[least]++
-	return e.Devices[least], func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.busy[least]--
-	}
 }

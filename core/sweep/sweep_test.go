@@ -169,6 +169,28 @@ func TestRoomForAttempts(t *testing.T) {
 	}
 }
 
+// While the disk is full no attempt begins, not even at a job that was killed; that is said once.
+func TestNoAttemptOnAFullDisk(t *testing.T) {
+	e, said := script(t, 3, `[ $2 = 0 ] && [ $n = 1 ] && kill -9 $$; finish $1 $2`)
+	e.Workers = 1
+	looks := 0
+	e.free = func(string) int64 {
+		looks++
+		return map[int]int64{1: 1, 2: leastFree - 1, 3: leastFree, 5: 1}[looks] // in the fifth job 0 was killed; 0: it is not known
+	}
+	if err := e.Run(t.Context()); err != nil {
+		t.Errorf("%v: %s", err, said())
+	}
+	if n := strings.Count(said(), "no room is left"); n != 2 {
+		t.Errorf("it is said %d times: %s", n, said())
+	}
+	for i, want := range []int{2, 1, 1} {
+		if n := tries(t, e.Grid, e.Grid.Jobs[i]); n != want {
+			t.Errorf("job %d: %d tries, want %d", i, n, want)
+		}
+	}
+}
+
 // An engine with Leaves set waits for the jobs of others only while one of its own runs.
 func TestAnEngineThatLeaves(t *testing.T) {
 	e, said := script(t, 2, `finish $1 $2`)
