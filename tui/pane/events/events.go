@@ -4,6 +4,7 @@ package events
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -111,12 +112,33 @@ func (p *Pane) eventsThatFit(lines []history.EventLine, w, h int) int {
 	return max(1, n)
 }
 
+// wideEvents is the width from which events have their steps, and those of other days a time of day.
+const wideEvents = 60
+
+// clock is when an event was, in a pane of w columns: the time of day or, unless that was today, the date.
+func (p *Pane) clock(at time.Time, w int) string {
+	const clock = "15:04:05"
+	today := func(t time.Time) bool {
+		return t.Format(time.DateOnly) == p.Now().In(t.Location()).Format(time.DateOnly)
+	}
+	switch all := p.History.Lines; {
+	case !today(at) && w < wideEvents:
+		return fmt.Sprintf("%-*s", len(clock), at.Format("Jan _2"))
+	case !today(at):
+		return at.Format("Jan _2 15:04")
+	case w >= wideEvents && len(all) > 0 && !today(all[0].Wall): // as wide as theirs
+		return at.Format(clock + "    ")
+	}
+	return at.Format(clock)
+}
+
 // EventText is an event in a pane of w by h: time, step, kind, text.
 func (p *Pane) EventText(l history.EventLine, w, h int) []string {
 	t := p.Theme
-	head := t.Faint.On(l.Wall.Format("15:04:05"))
-	if w >= 60 {
-		head += t.Dim.On(fmt.Sprintf("%9s", format.Count(l.Step))) + " "
+	head := t.Faint.On(p.clock(l.Wall, w))
+	if w >= wideEvents {
+		steps := max(9, 1+len(format.Count(p.About.Config.Steps)))
+		head += t.Dim.On(fmt.Sprintf("%*s", steps, format.Count(l.Step))) + " "
 	}
 	head += " " + inkOf(t, l).On(t.Fit(l.Kind, 7)) + " "
 	room := w - theme.Width(head)
