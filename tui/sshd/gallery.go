@@ -42,8 +42,9 @@ type shared struct {
 func alike(run string, t remote.Terminal) string { return fmt.Sprintf("%q %s", run, t.Look()) }
 
 // Watch shows a run to one more visitor, whose terminal keeps its size, until ctx ends (err is then
-// its cause) or the screen is over.
-func (g *Gallery) Watch(ctx context.Context, run string, attach Attach, t remote.Terminal) (said string, err error) {
+// its cause) or the screen is over; it calls over then, which is to end a write to a terminal that
+// accepts nothing.
+func (g *Gallery) Watch(ctx context.Context, run string, attach Attach, t remote.Terminal, over func()) (said string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &seat{out: t.Output, news: make(chan struct{}, 1)}
@@ -62,6 +63,7 @@ func (g *Gallery) Watch(ctx context.Context, run string, attach Attach, t remote
 	}()
 	select {
 	case <-on.done:
+		over()
 		return on.said, on.err
 	case <-ctx.Done():
 		return "", context.Cause(ctx)

@@ -84,7 +84,7 @@ func look(g *Gallery, d *drawn, size tui.Size) *viewer {
 	v.leave = leave
 	go func() {
 		var err error
-		v.said, err = g.Watch(ctx, "run", d.attach, remote.Terminal{Output: v, Size: size, Environ: map[string]string{"TERM": "xterm"}})
+		v.said, err = g.Watch(ctx, "run", d.attach, remote.Terminal{Output: v, Size: size, Environ: map[string]string{"TERM": "xterm"}}, func() {})
 		v.left <- err
 	}()
 	return v
@@ -184,7 +184,7 @@ func TestASlowTerminalHoldsUpNoOther(t *testing.T) {
 	ctx, leave := context.WithCancelCause(context.Background())
 	size := tui.Size{Columns: 80, Rows: 24}
 	go func() {
-		_, err := g.Watch(ctx, "run", d.attach, remote.Terminal{Output: slow, Size: size, Environ: map[string]string{"TERM": "xterm"}})
+		_, err := g.Watch(ctx, "run", d.attach, remote.Terminal{Output: slow, Size: size, Environ: map[string]string{"TERM": "xterm"}}, func() {})
 		slow.left <- err
 	}()
 	screen := <-d.begun
@@ -214,4 +214,21 @@ func TestASlowTerminalHoldsUpNoOther(t *testing.T) {
 	<-slow.left
 	<-quick.left
 	<-d.stopped
+}
+
+// A visitor whose terminal accepts nothing does not keep the place when the run's screen is over.
+func TestAScreenEndsForATerminalThatIsStuck(t *testing.T) {
+	g, d := NewGallery(), newDrawn()
+	still := &stuck{taking: make(chan bool, 1), go_: make(chan bool)}
+	left := make(chan string)
+	go func() {
+		said, _ := g.Watch(t.Context(), "run", d.attach, remote.Terminal{Output: still}, func() { close(still.go_) })
+		left <- said
+	}()
+	<-d.begun
+	<-still.taking
+	d.end <- "over"
+	if said := <-left; said != "over" {
+		t.Errorf("the last words are %q", said)
+	}
 }

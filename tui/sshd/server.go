@@ -42,8 +42,13 @@ type Visit struct {
 	// Terminal is the visitor's terminal; nil: there is none.
 	Terminal *Terminal
 
-	cut func() // closes the connection, unless the session has ended
+	cut     func()        // closes the connection, unless the session has ended
+	closing time.Duration // how long the visitor has to read the last output
 }
+
+// End gives the visitor some time to read the last output, and closes the connection then, unless the
+// session has ended: a client that does not read leaves the visit in a write.
+func (v *Visit) End() { time.AfterFunc(v.closing, v.cut) }
 
 // Terminal is what is known of a visitor's terminal.
 type Terminal struct {
@@ -306,9 +311,10 @@ func (s *Server) visit(ctx context.Context, v *Visit, conn *ssh.ServerConn) (sai
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+	v.closing = cmp.Or(s.o.closing, closing)
 	end := func(why error) {
 		cancel(why)
-		time.AfterFunc(cmp.Or(s.o.closing, closing), v.cut) // a client that does not read leaves the visit in a write
+		v.End()
 	}
 	go s.watch(ctx, v, conn, end)
 	if s.o.Idle > 0 {

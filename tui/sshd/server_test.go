@@ -243,30 +243,36 @@ func TestIdleVisitorsLeave(t *testing.T) {
 	}
 }
 
-// A visitor who has stopped reading and types nothing does not keep a place.
-func TestIdleVisitorsWhoDoNotReadLeave(t *testing.T) {
-	left := make(chan error, 1)
-	s := serve(t, Options{Idle: time.Millisecond, closing: time.Millisecond, Visit: func(_ context.Context, v *Visit) (said string, err error) {
-		for err == nil { // more than fits on the way
-			_, err = v.Output.Write(make([]byte, 1<<20))
+// A visitor who has stopped reading does not keep a place: neither if nothing is typed, nor when the visit
+// is over.
+func TestVisitorsWhoDoNotReadLeave(t *testing.T) {
+	for _, idle := range []time.Duration{time.Millisecond, 0} {
+		left := make(chan error, 1)
+		s := serve(t, Options{Idle: idle, closing: time.Millisecond, Visit: func(_ context.Context, v *Visit) (said string, err error) {
+			if idle == 0 {
+				v.End()
+			}
+			for err == nil { // more than fits on the way
+				_, err = v.Output.Write(make([]byte, 1<<20))
+			}
+			left <- err
+			return "", err
+		}})
+		client, err := s.dial(ssh.PublicKeys(s.bob))
+		if err != nil {
+			t.Fatal(err)
 		}
-		left <- err
-		return "", err
-	}})
-	client, err := s.dial(ssh.PublicKeys(s.bob))
-	if err != nil {
-		t.Fatal(err)
+		defer client.Close()
+		session, err := client.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := session.StdoutPipe(); err != nil {
+			t.Fatal(err)
+		}
+		session.Start("look") // an error if the connection is cut before its answer
+		<-left
 	}
-	defer client.Close()
-	session, err := client.NewSession()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := session.StdoutPipe(); err != nil {
-		t.Fatal(err)
-	}
-	session.Start("look") // an error if the connection is cut before its answer
-	<-left
 }
 
 // The size, its changes and the permitted variables are passed on; other variables are not.

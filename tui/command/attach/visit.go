@@ -59,7 +59,7 @@ func (d *reception) visit(ctx context.Context, v *sshd.Visit) (said string, err 
 		return remote.Attach(ctx, remote.InFolder(dir), dir, t)
 	}
 	l := &looking{ctx: ctx, keys: keys, sizes: v.Terminal.Sizes, attach: attach}
-	said, err = l.show(d.gallery, s.Dir, t)
+	said, err = l.show(d.gallery, s.Dir, t, v.End)
 	said, _, _ = strings.Cut(said, ": ") // what follows are paths and commands of this machine
 	return said, err
 }
@@ -133,8 +133,8 @@ var (
 )
 
 // show shows a run. Visitors who may only watch share screens until a key asks for a screen of
-// their own.
-func (l *looking) show(g *sshd.Gallery, dir string, t remote.Terminal) (said string, err error) {
+// their own. It calls over when a shared screen is over.
+func (l *looking) show(g *sshd.Gallery, dir string, t remote.Terminal, over func()) (said string, err error) {
 	for t.Watch {
 		ctx, cancel := context.WithCancelCause(l.ctx)
 		ended, shared := make(chan struct{}), t
@@ -142,7 +142,7 @@ func (l *looking) show(g *sshd.Gallery, dir string, t remote.Terminal) (said str
 			defer close(ended)
 			cancel(l.listen(ctx, &t.Size))
 		}()
-		said, err = g.Watch(ctx, dir, l.attach, shared)
+		said, err = g.Watch(ctx, dir, l.attach, shared, over)
 		cancel(nil)
 		<-ended
 		switch {
