@@ -111,8 +111,9 @@ type Ensemble struct {
 
 	real       Rows      // where states are taken from: the rows of the last fit
 	fitScores  []float32 // F of the rows of a fit under way; nil: without scores
-	scores     []float32 // F of the rows of the last complete fit
-	ranked     []int32   // those rows by falling F
+	scores     []float32 // F of the rows of the last complete fit; NaN where a row was overwritten
+	scoredAt   uint64    // transitions that there had ever been when that was last looked at
+	ranked     []int32   // the other rows by falling F; nil: none has a score
 	generation *rollouts // nil: none under way
 	rolled     Rollouts  // of the last complete generation
 
@@ -239,7 +240,7 @@ func (e *Ensemble) StartFit(real Rows, scores []float32, knobs FitKnobs, refit u
 	if err := e.model.StartFit(e.learned(real), f); err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}
-	e.real, e.fitScores = real, cloned(scores)
+	e.real, e.fitScores, e.scoredAt = real, cloned(scores), total(real)
 	return nil
 }
 

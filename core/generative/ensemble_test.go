@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device"
+	"pgrlab/core/replay"
 	"pgrlab/core/testing/allocs"
 )
 
@@ -143,6 +144,46 @@ func TestRolloutsBeginWhereFIsHigh(t *testing.T) {
 	finishFit(t, e, 7)
 	if e.PromptScores(knobs, 4, 20) != nil {
 		t.Error("a fit without scores has prompts")
+	}
+}
+
+// A generation without a fit begins no rollout in a state that was overwritten since: its F is that of another
+// transition. The saved ensemble goes on likewise.
+func TestRolloutsBeginWhereFIsKnown(t *testing.T) {
+	rows, scores := randomRows(40)
+	ring := replay.NewRing(tinyShape, 40)
+	for _, row := range rows {
+		ring.AddRows(row)
+	}
+	e := newTinyEnsemble(t, asIs)
+	startFit(t, e, ring, scores, tinyFit, 1)
+	finishFit(t, e, 7)
+	later, _ := randomRows(50)
+	for _, row := range later[40:] { // over the first ten
+		ring.AddRows(row)
+	}
+	knobs := rollingKnobs
+	knobs.Horizon = 1
+	var saved bytes.Buffer
+	made := generateAll(t, e, knobs, 4)
+	known := slices.Sorted(slices.Values(scores[10:]))
+	top := known[len(known)-7] // a quarter of the thirty that are left
+	for i, row := range rowsOf(made) {
+		at := slices.IndexFunc(rows, func(r []float32) bool { return slices.Equal(r[:2], row[:2]) })
+		if at < 10 || scores[at] < top {
+			t.Errorf("rollout %d begins in row %d", i, at)
+		}
+	}
+	if err := e.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	asked := e.PromptScores(knobs, 4, 20)
+	o := newTinyEnsemble(t, asIs)
+	if err := o.Load(&saved, ring); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(o.PromptScores(knobs, 4, 20), asked) || !slices.Equal(generateAll(t, o, knobs, 5), generateAll(t, e, knobs, 5)) {
+		t.Error("a loaded one begins elsewhere")
 	}
 }
 

@@ -17,12 +17,13 @@ type ensembleHeader struct {
 	Samples, Horizon, Steps       int64
 	TopFraction, Guidance, SChurn float64
 	Real, First                   int64
+	ScoredAt                      uint64
 	Counted, Rolled               Rollouts
 }
 
 // Save writes the state, even in the middle of a fit or of a generation, without real transitions.
 func (e *Ensemble) Save(w io.Writer) error {
-	h := ensembleHeader{Scores: count(e.scores), FitScores: count(e.fitScores), Rolled: e.rolled}
+	h := ensembleHeader{Scores: count(e.scores), FitScores: count(e.fitScores), Rolled: e.rolled, ScoredAt: e.scoredAt}
 	if g := e.generation; g != nil {
 		k := g.knobs
 		h.Generation, h.Occasion, h.Samples, h.Horizon, h.Steps = true, g.occasion, int64(k.Samples), int64(k.Horizon), int64(k.Steps)
@@ -42,7 +43,7 @@ func (e *Ensemble) Load(r io.Reader, real Rows) error {
 	if h.Generation && (real == nil || int64(real.Len()) < h.Real) {
 		return fmt.Errorf("rollouts began in %d real transitions, and they are not given", h.Real)
 	}
-	e.generation, e.fitScores, e.real, e.rolled = nil, nil, real, h.Rolled
+	e.generation, e.fitScores, e.real, e.rolled, e.scoredAt = nil, nil, real, h.Rolled, h.ScoredAt
 	var data dynamics.Data
 	if real != nil {
 		data = e.learned(real)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"pgrlab/core/dynamics"
@@ -29,16 +30,45 @@ type rollouts struct {
 // acting keeps the noise of the policy in rollouts apart from that of env steps.
 const acting = 1 << 63
 
-// serve takes the scores of a fit that is complete.
+// serve takes the scores of a fit that is complete. Those that are NaN are of transitions that are gone.
 func (e *Ensemble) serve(scores []float32) {
 	e.scores, e.ranked = scores, nil
-	if scores == nil {
-		return
-	}
-	for i := range scores {
-		e.ranked = append(e.ranked, int32(i))
+	for i, f := range scores {
+		if f == f {
+			e.ranked = append(e.ranked, int32(i))
+		}
 	}
 	slices.SortStableFunc(e.ranked, func(a, b int32) int { return cmp.Compare(scores[b], scores[a]) })
+}
+
+// growing is a ring of transitions, of which new ones overwrite the oldest.
+type growing interface {
+	Total() uint64
+	Newest(age int) int
+}
+
+// total is how many transitions a ring has ever had; 0 of rows that do not grow.
+func total(real Rows) uint64 {
+	if ring, grows := real.(growing); grows {
+		return ring.Total()
+	}
+	return 0
+}
+
+// forget drops F of transitions that were overwritten since it was computed, as they are where D_syn is generated
+// again without a fit: what stands in their place has another F, and no rollout begins there.
+func (e *Ensemble) forget() {
+	ring, grows := e.real.(growing)
+	if !grows || e.ranked == nil || ring.Total() == e.scoredAt {
+		return
+	}
+	for age := range int(min(ring.Total()-e.scoredAt, uint64(e.real.Len()))) {
+		if slot := ring.Newest(age); slot < len(e.scores) {
+			e.scores[slot] = float32(math.NaN())
+		}
+	}
+	e.scoredAt = ring.Total()
+	e.serve(e.scores)
 }
 
 // StartGenerate begins rollouts with the elites of the last complete fit. It uses the knobs Samples,
@@ -47,6 +77,7 @@ func (e *Ensemble) StartGenerate(knobs GenKnobs, occasion uint64) error {
 	if e.model.Fitting() || e.generation != nil {
 		return fmt.Errorf("generate: %w", errBusy)
 	}
+	e.forget()
 	g, err := e.newRollouts(knobs, occasion, e.stream)
 	if err != nil {
 		return fmt.Errorf("generate: %w", err)

@@ -21,7 +21,7 @@ import (
 
 // FormatVersion is the version of the checkpoint format that this program writes and reads. It says of all
 // sections how they are written.
-const FormatVersion = 2
+const FormatVersion = 3
 
 // checkpointMagic begins every checkpoint. Then follow, little-endian, the version
 // of the format (uint32), the length of the header (uint32), the header (JSON), the
