@@ -79,7 +79,7 @@ func TestRNDAgainstTheFormula(t *testing.T) {
 	}
 	m.whitener.setCount(0) // Train shows them to the whitener itself
 	clear(m.whitener.mean.Data)
-	clear(m.whitener.m2.Data)
+	clear(m.whitener.variance.Data)
 	loss, err := m.Train()
 	if err != nil {
 		t.Fatal(err)
@@ -111,12 +111,25 @@ func TestWhitenerAddsBatches(t *testing.T) {
 	}
 	for k := range 2 {
 		near(t, "mean", float64(many.mean.Data[k]), float64(one.mean.Data[k]), 1e-4)
-		near(t, "variance", float64(many.m2.Data[k]), float64(one.m2.Data[k]), 1e-3*float64(one.m2.Data[k]))
+		near(t, "variance", float64(many.variance.Data[k]), float64(one.variance.Data[k]), 1e-3*float64(one.variance.Data[k]))
 	}
 	many.setCount(1<<40 + 3)
 	if many.count() != 1<<40+3 {
 		t.Errorf("the count is %v", many.count())
 	}
+}
+
+// The variance stays what it is however many batches of that variance follow, which are less than the last digit of
+// a sum of all of them.
+func TestWhitenerGoesOnForever(t *testing.T) {
+	w := newWhitener("w", 1)
+	before, added := float64(1<<48), float64(1<<24)
+	w.merge(0, 0, 3*before, 0, before)
+	for range 1 << 20 {
+		w.merge(0, 0, 3*added, before, added)
+		before += added
+	}
+	near(t, "variance", float64(w.variance.Data[0]), 3, 1e-3)
 }
 
 // Vectors that it was trained on become less relevant, others do not.

@@ -9,8 +9,8 @@ import (
 // whitener keeps the mean and variance of all vectors that it has seen, per dimension
 // (openai/random-network-distillation: mpi_util.py, RunningMeanStd), and scales vectors by them.
 type whitener struct {
-	width       int
-	mean, m2, n *op.Tensor // [width], sum of squared deviations [width], count in two halves [2]
+	width             int
+	mean, variance, n *op.Tensor // [width], [width], count in two halves [2]
 }
 
 // whitenedBound is the absolute value at which whitened inputs are clipped (Burda et al. 2018,
@@ -18,7 +18,7 @@ type whitener struct {
 const whitenedBound = 5
 
 func newWhitener(name string, width int) whitener {
-	return whitener{width: width, mean: op.NewTensor(name+".mean", width), m2: op.NewTensor(name+".m2", width), n: op.NewTensor(name+".count", 2)}
+	return whitener{width: width, mean: op.NewTensor(name+".mean", width), variance: op.NewTensor(name+".variance", width), n: op.NewTensor(name+".count", 2)}
 }
 
 // countBase splits counts into two parts that a float32 holds exactly: 2^24 vectors in the lower
@@ -50,11 +50,12 @@ func (w whitener) see(x []float32, rows int) {
 }
 
 // merge adds a batch of added numbers, with their mean and sum of squared deviations, to dimension
-// k, which has seen before numbers.
+// k, which has seen before numbers. The variance is kept and not that sum, to which a float32 would add nothing
+// from some ten million batches on.
 func (w whitener) merge(k int, mean, m2, before, added float64) {
 	total := before + added
 	shift := mean - float64(w.mean.Data[k])
-	w.m2.Data[k] = float32(float64(w.m2.Data[k]) + m2 + shift*shift*before*added/total)
+	w.variance.Data[k] = float32((float64(w.variance.Data[k])*before + m2 + shift*shift*before*added/total) / total)
 	w.mean.Data[k] = float32(float64(w.mean.Data[k]) + shift*added/total)
 }
 
@@ -65,7 +66,7 @@ func (w whitener) whiten(dst, x []float32, rows int) {
 	for k := range w.width {
 		mean, scale := float64(w.mean.Data[k]), 1.0
 		if n > 0 {
-			scale = math.Sqrt(float64(w.m2.Data[k])/n) + 1e-8
+			scale = math.Sqrt(float64(w.variance.Data[k])) + 1e-8
 		}
 		for i := range rows {
 			v := (float64(x[i*w.width+k]) - mean) / scale
@@ -74,4 +75,4 @@ func (w whitener) whiten(dst, x []float32, rows int) {
 	}
 }
 
-func (w whitener) state() []*op.Tensor { return []*op.Tensor{w.mean, w.m2, w.n} }
+func (w whitener) state() []*op.Tensor { return []*op.Tensor{w.mean, w.variance, w.n} }

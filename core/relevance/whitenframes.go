@@ -68,7 +68,7 @@ func (w *frameWhitener) shiftPart(part, parts int) {
 	for k := w.width * part / parts; k < w.width*(part+1)/parts; k++ {
 		scale := 1.0
 		if n > 0 {
-			scale = math.Sqrt(float64(w.m2.Data[k])/n) + 1e-8
+			scale = math.Sqrt(float64(w.variance.Data[k])) + 1e-8
 		}
 		w.less[k], w.factor[k] = w.mean.Data[k], float32(1/scale)
 	}
