@@ -73,10 +73,10 @@ func (r *Replica) pretrain() Phase {
 						return 0, false, err
 					}
 				}
+				if r.prior != nil {
+					continue
+				}
 				for k := range each {
-					if r.prior != nil {
-						break
-					}
 					if err := r.Functions.Train(now, i+k == n-1); err != nil {
 						return 0, false, err
 					}
