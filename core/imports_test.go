@@ -88,7 +88,7 @@ var allowed = map[string][]string{
 	"core/checkpoint":          {"core/experience", "core/replica", "core/config", "core/task", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/generative", "core/replay", "core/version"},
 	"core/offline":             {"core/checkpoint", "core/replica", "core/config", "core/task", "core/inspect", "core/whatif", "core/event", "core/knob", "core/redo", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng", "core/version"},
 	"core/lab":                 {"core/ground", "core/dataset", "core/experience", "core/source", "core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/cost", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
-	"core/whatif":              {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
+	"core/whatif":              {"core/agent", "core/generative", "core/replay", "core/plan", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":               {"core/..."},
 	"core/sweep":               {"core/run", "core/cost"},
 	"core/sweep/slurm":         {"core/run"},

@@ -75,7 +75,7 @@ func (f *fakeWhatIf) finish() {
 func fakeTable() *whatif.Table {
 	free, asked := whatif.Rows{Relevance: whatif.None, TopFraction: 1}, whatif.Rows{Relevance: "curiosity", Guidance: 2, TopFraction: 0.25}
 	arm := func(r whatif.Rows, by string, value, gain run.Float) whatif.Arm {
-		a := whatif.Arm{Rows: r, MadeBy: by, ValueError: []run.Float{value, value + 0.1, value - 0.1}, Return: []run.Float{gain, gain + 30, gain - 12}}
+		a := whatif.Arm{Rows: r, MadeBy: by, Scatter: []run.Float{value, value + 0.1, value - 0.1}, Return: []run.Float{gain, gain + 30, gain - 12}}
 		if by == whatif.MadeByGenerator {
 			a.Change, a.Reward = []run.Float{0.21, 0.23}, []run.Float{0.04, 0.05}
 			a.ConstantChange, a.ConstantReward = []run.Float{1.8, 1.9}, []run.Float{1.1, 1.2}
@@ -86,7 +86,7 @@ func fakeTable() *whatif.Table {
 		return &whatif.Difference{Mean: mean, Half: half, Of: of}
 	}
 	finding := func(question, verdict string, value, gain *whatif.Difference) whatif.Finding {
-		return whatif.Finding{Question: question, Verdict: verdict, Value: value, Return: gain, Scatter: value}
+		return whatif.Finding{Question: question, Verdict: verdict, Scatter: value, Return: gain}
 	}
 	return &whatif.Table{
 		Plan: whatif.Plan{Updates: 500, Repeats: 3, Episodes: 5, Sampling: generative.GenKnobs{Samples: 2000}}, Saved: arm(whatif.Rows{}, "", 20.9, 50.8),

@@ -29,11 +29,12 @@
 // where Q is the mean over the critics. A value error consists of the mean of Q − G, the bias, and
 // of its deviation, the scatter. Only the scatter says how well states are told apart: a policy is
 // not affected if all values are too high, and pessimistic targets may hide values that were too
-// high after others that are too low. Only states with a practically complete future count: γ to
-// the power of the time left in the episode is at most 0.01.
+// high after others that are too low. So verdicts are by scatter and return. Only states with a
+// practically complete future count: γ to the power of the time left in the episode is at most 0.01.
 //
 // Then critics and policy together make as many updates, again from the checkpoint, as the run
-// would make them. The policy's mean action plays the episodes of an evaluation: the return.
+// would make them. The policy's mean action plays the episodes of an evaluation: the return. A repeat
+// whose updates diverge has no numbers; rows with which all do, where the others' do not, hurt.
 //
 // Repeats draw everything again except the generators' fits and the held-out rows. Within a repeat
 // all lines of the table share their random numbers: the real rows of a batch, the noise of samples

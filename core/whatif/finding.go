@@ -37,7 +37,7 @@ type Finding struct {
 	Value    *Difference `json:"value_error,omitempty"`
 	Scatter  *Difference `json:"scatter,omitempty"`
 	Return   *Difference `json:"return,omitempty"`
-	Why      string      `json:"why,omitempty"` // why the verdict is not known
+	Why      string      `json:"why,omitempty"` // why the verdict is not known, or what it is by if not by the differences
 }
 
 // Difference is the difference of two cells, taken within repeats.
@@ -58,10 +58,13 @@ func (d *Difference) sign() int {
 	return 0
 }
 
+// difference leaves out the repeats in which one of the two diverged.
 func difference(a, b []run.Float) *Difference {
 	var d, second []float64
 	for i := range a {
-		d, second = append(d, float64(a[i]-b[i])), append(second, float64(b[i]))
+		if by := float64(a[i] - b[i]); !math.IsNaN(by) {
+			d, second = append(d, by), append(second, float64(b[i]))
+		}
 	}
 	out := &Difference{Mean: run.Float(stat.Mean(d, nil)), Half: run.Float(math.Inf(1)), Of: run.Float(stat.Mean(second, nil))}
 	if n := float64(len(d)); n > 1 {
@@ -71,11 +74,14 @@ func difference(a, b []run.Float) *Difference {
 	return out
 }
 
-// Spread returns the mean of the repeats and their standard deviation, which is 0 for one repeat.
+// Spread returns the mean of the repeats that did not diverge and their standard deviation, which is
+// 0 for one repeat.
 func Spread(v []run.Float) (mean, deviation float64) {
-	all := make([]float64, len(v))
-	for i, x := range v {
-		all[i] = float64(x)
+	var all []float64
+	for _, x := range v {
+		if !math.IsNaN(float64(x)) {
+			all = append(all, float64(x))
+		}
 	}
 	if len(all) < 2 {
 		return stat.Mean(all, nil), 0
@@ -136,11 +142,19 @@ func (t *Table) find(question string, a, b *Arm) Finding {
 	f.Value, f.Return = difference(a.ValueError, b.ValueError), difference(a.Return, b.Return)
 	f.Scatter = difference(a.Scatter, b.Scatter)
 	good, bad := 0, 0
-	for _, s := range []int{-f.Value.sign(), f.Return.sign()} {
+	for _, s := range []int{-f.Scatter.sign(), f.Return.sign()} {
 		good, bad = max(good, s), min(bad, s)
 	}
-	switch {
-	case len(a.Return) < 2:
+	switch all := len(a.Return); {
+	case a.Diverged+b.Diverged > 0:
+		f.Why = fmt.Sprintf("%d of %d repeats diverged, against %d of %d", a.Diverged, all, b.Diverged, all)
+		switch {
+		case all > 1 && a.Diverged == all && b.Diverged == 0:
+			f.Verdict = Hurt
+		case all > 1 && b.Diverged == all && a.Diverged == 0:
+			f.Verdict = Help
+		}
+	case all < 2:
 		f.Why = "it takes more repeats than one to tell a difference from chance"
 	case good > 0 && bad < 0:
 		f.Verdict = Mixed

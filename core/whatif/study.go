@@ -26,12 +26,14 @@ const (
 )
 
 // Arm is the result for the agent that was trained with one kind of rows: a line of the table in
-// one of its two columns. The slices have a number for each repeat.
+// one of its two columns. The slices have a number for each repeat: NaN if its updates diverged.
 type Arm struct {
 	Rows   Rows   `json:"rows"`
 	MadeBy string `json:"made_by,omitempty"`
 	D      int    `json:"synthetic,omitempty"` // rows of D_syn
 	Left   int    `json:"left_out,omitempty"`  // rows of all repeats that the simulator did not take: they are in neither column
+
+	Diverged int `json:"diverged,omitempty"` // repeats in which an update of the critics, or of the agent, was not finite
 
 	TDError    []run.Float `json:"td_error"`
 	ValueError []run.Float `json:"value_error"`

@@ -1,11 +1,13 @@
 package whatif
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -24,19 +26,28 @@ func (x *study) train(a *Arm, i int, syn *replay.Ring) error {
 	}
 	critics := x.Rates
 	critics.LRActor = 0 // neither the policy nor α moves
-	err := x.updated(i, mix, syn, critics, func(l Learner) error {
-		td, value, bias, err := x.held.measure(l, x.Gamma)
-		a.judge(td, value, bias)
+	found := [3]float64{math.NaN(), math.NaN(), math.NaN()}
+	alone, err := x.updated(i, mix, syn, critics, func(l Learner) (err error) {
+		found[0], found[1], found[2], err = x.held.measure(l, x.Gamma)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return x.updated(i, mix, syn, x.Rates, func(l Learner) error {
-		mean, err := x.play(l, i)
-		a.Return = append(a.Return, run.Float(mean))
+	a.judge(found[0], found[1], found[2])
+	mean := math.NaN()
+	whole, err := x.updated(i, mix, syn, x.Rates, func(l Learner) (err error) {
+		mean, err = x.play(l, i)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	a.Return = append(a.Return, run.Float(mean))
+	if !alone || !whole {
+		a.Diverged++
+	}
+	return nil
 }
 
 // judge records the errors of a repeat.
@@ -49,34 +60,39 @@ func (a *Arm) judge(td, value, bias float64) {
 // updatesPiece is how many updates make a piece of work.
 const updatesPiece = 25
 
-// updated makes the updates of a repeat from the checkpoint and then calls measure.
-func (x *study) updated(i int, mix replay.Mix, syn *replay.Ring, rates agent.Rates, measure func(Learner) error) error {
+// updated makes the updates of a repeat from the checkpoint and then calls measure. It is not finite
+// if an update was not: that is a result of the rows, which the other arms are not to be lost for.
+func (x *study) updated(i int, mix replay.Mix, syn *replay.Ring, rates agent.Rates, measure func(Learner) error) (finite bool, err error) {
 	s := x.stream(i)
 	l, err := x.Learner(s.Sub("learner").At(0).Uint64())
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer l.Close()
 	batch, err := l.Batch(mix.Size())
 	if err != nil {
-		return err
+		return false, err
 	}
 	mixer := replay.NewMixer(s.Sub("batches"))
 	for n := range x.plan.Updates {
 		if err := mixer.Sample(batch, mix, x.Real, syn, uint64(n)); err != nil {
-			return err
+			return false, err
 		}
 		last := n%x.UTD == x.UTD-1 || n == x.plan.Updates-1
-		if _, _, err := l.Update(mix.Size(), rates, last); err != nil {
-			return fmt.Errorf("update %d: %w", n, err)
+		_, _, err := l.Update(mix.Size(), rates, last)
+		switch notFinite := (*plan.NotFinite)(nil); {
+		case errors.As(err, &notFinite):
+			return false, x.count((x.plan.Updates - n/updatesPiece*updatesPiece) * costUpdate)
+		case err != nil:
+			return false, fmt.Errorf("update %d: %w", n, err)
 		}
 		if (n+1)%updatesPiece == 0 {
 			if err := x.count(updatesPiece * costUpdate); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
-	return measure(l)
+	return true, measure(l)
 }
 
 // play is the mean return of the policy's mean action over the episodes of a repeat.

@@ -297,22 +297,32 @@ func TestDifferencesOfRepeats(t *testing.T) {
 	if d := difference([]run.Float{2}, []run.Float{1}); d.sign() != 0 || !math.IsInf(float64(d.Half), 1) {
 		t.Errorf("of one repeat: %+v", d)
 	}
-	if d := difference([]run.Float{run.Float(math.NaN()), 1, 1}, []run.Float{5, 5, 5}); d.sign() != 0 {
+	nan := run.Float(math.NaN())
+	if d := difference([]run.Float{nan, 1, 1}, []run.Float{5, 5, 4}); d.sign() != -1 || d.Mean != -3.5 {
+		t.Errorf("of which one is no number: %+v", d)
+	}
+	if d := difference([]run.Float{nan, nan}, []run.Float{5, 5}); d.sign() != 0 || !math.IsInf(float64(d.Half), 1) {
 		t.Errorf("of what is no number: %+v", d)
 	}
 }
 
+// That all values are too high or too low, the bias, is no verdict.
 func TestVerdicts(t *testing.T) {
-	arm := func(value, ret run.Float) *Arm {
-		return &Arm{ValueError: []run.Float{value, value + 0.01}, Scatter: []run.Float{0, 0}, Return: []run.Float{ret, ret + 0.01}}
+	arm := func(scatter, ret run.Float) *Arm {
+		return &Arm{ValueError: []run.Float{7 * scatter, 7*scatter + 0.01}, Scatter: []run.Float{scatter, scatter + 0.01}, Return: []run.Float{ret, ret + 0.01}}
 	}
 	base := arm(1, 100)
+	biased := arm(1, 100)
+	biased.ValueError = []run.Float{20, 20.01}
+	if f := (&Table{}).find("", biased, base); f.Verdict != NoDifference || f.Value.sign() != 1 {
+		t.Errorf("of a bias: %+v", f)
+	}
 	for _, c := range []struct {
-		value, ret run.Float
-		want       string
+		scatter, ret run.Float
+		want         string
 	}{{0.5, 100, Help}, {1, 120, Help}, {2, 100, Hurt}, {1, 10, Hurt}, {0.5, 10, Mixed}, {1, 100, NoDifference}} {
-		if f := (&Table{}).find("", arm(c.value, c.ret), base); f.Verdict != c.want {
-			t.Errorf("value error %v, return %v: %s, want %s", c.value, c.ret, f.Verdict, c.want)
+		if f := (&Table{}).find("", arm(c.scatter, c.ret), base); f.Verdict != c.want {
+			t.Errorf("scatter %v, return %v: %s, want %s", c.scatter, c.ret, f.Verdict, c.want)
 		}
 	}
 	one := &Arm{ValueError: []run.Float{1}, Scatter: []run.Float{1}, Return: []run.Float{1}}
@@ -374,5 +384,57 @@ func TestRelevantRowsByCountsThatGrow(t *testing.T) {
 		if a.MadeBy == MadeByGenerator && math.Abs(float64(a.Relevant[0])-0.25) > 0.1 {
 			t.Errorf("%s: %v of the rows are in the upper quarter of the real ones, which they are like", a.Rows, a.Relevant[0])
 		}
+	}
+}
+
+// Rows with which all updates diverge are a result: they hurt, and the other arms keep their numbers.
+func TestRowsThatMakeUpdatesDiverge(t *testing.T) {
+	s := subject(t)
+	well := s.Generator
+	s.Generator = func(relevance string, breathe func(float64) error) (Generator, func(), error) {
+		g, release, err := well(relevance, breathe)
+		if relevance == "reward" {
+			g.(*teller).spoil = func(rewards []float32) {
+				for i := range rewards {
+					rewards[i] = math.MaxFloat32
+				}
+			}
+		}
+		return g, release, err
+	}
+	var last Progress
+	found, err := Run(s, pointPlan(), func(p Progress) error { last = p; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := Rows{"reward", 2, 0.25}
+	made, oracle := found.cell(asked, MadeByGenerator), found.cell(asked, MadeBySimulator)
+	if made.Diverged != 3 || !math.IsNaN(float64(made.Return[2])) || !math.IsNaN(float64(made.Scatter[0])) {
+		t.Errorf("spoiled rows: %+v", made)
+	}
+	if !slices.Equal(oracle.Return, pointTable(t).cell(asked, MadeBySimulator).Return) || oracle.Diverged != 0 {
+		t.Errorf("the same by the simulator: %+v", oracle)
+	}
+	if f := finding(t, found, QuestionMade); f.Verdict != Hurt || f.Why != "3 of 3 repeats diverged, against 0 of 3" {
+		t.Errorf("how they are made: %+v", f)
+	}
+	if f := finding(t, found, QuestionMadeFree); f.Verdict != NoDifference {
+		t.Errorf("how unprioritized ones are made: %+v", f)
+	}
+	if last.Done > last.Total || last.Total-last.Done > last.Total/100 {
+		t.Errorf("progress ended at %+v", last)
+	}
+}
+
+// A repeat that diverged is left out of what the others have, and a table with some is undecided.
+func TestSomeRepeatsDiverge(t *testing.T) {
+	nan := run.Float(math.NaN())
+	a := &Arm{Scatter: []run.Float{1, nan, 1.1}, ValueError: []run.Float{1, nan, 1.1}, Return: []run.Float{5, nan, 7}, Diverged: 1}
+	b := &Arm{Scatter: []run.Float{3, 3, 3}, ValueError: []run.Float{3, 3, 3}, Return: []run.Float{1, 1, 1}}
+	if f := (&Table{}).find("", a, b); f.Verdict != Unknown || f.Why != "1 of 3 repeats diverged, against 0 of 3" || f.Return.Mean != 5 {
+		t.Errorf("%+v", f)
+	}
+	if mean, deviation := Spread(a.Return); mean != 6 || math.Abs(deviation-math.Sqrt2) > 1e-12 {
+		t.Errorf("spread %v, %v", mean, deviation)
 	}
 }

@@ -252,11 +252,14 @@ value has value error %.3g. Bias is what values are too high on average, scatter
 the deviation from that. ± is the standard deviation over repeats. Unprioritized
 rows are SynthER's. Rows made by the simulator have the same s and a as the
 generator's, with its s', r and end. A verdict takes a 90 %% interval without 0
-of value error or return. Where there is no difference one in five is chance,
+of scatter or return. Where there is no difference one in five is chance,
 and of six at least one in two tables of three. Repeats share a generator's fit.
 
 `, report.Count(t.HeldOut), float64(t.Spread))
 	for _, a := range t.Arms {
+		if a.Diverged > 0 {
+			fmt.Fprintf(w, "%s: the updates of %d of %d repeats diverged;\n  the numbers are of the others.\n", a.String(), a.Diverged, len(a.Return))
+		}
 		if len(a.Change) > 0 {
 			writeQuality(w, &a)
 		}
@@ -316,8 +319,8 @@ func writeFinding(w io.Writer, f whatif.Finding) {
 		fmt.Fprintf(w, "  %s\n", printable.Line(f.Why))
 	}
 	if f.Value != nil {
-		fmt.Fprintf(w, "  %s,\n  against %s:\n  value error by %s\n  its scatter by %s\n  return by %s\n",
-			f.Cells[0], f.Cells[1], changeOf(f.Value), changeOf(f.Scatter), changeOf(f.Return))
+		fmt.Fprintf(w, "  %s,\n  against %s:\n  scatter by %s\n  return by %s\n  value error by %s\n",
+			f.Cells[0], f.Cells[1], changeOf(f.Scatter), changeOf(f.Return), changeOf(f.Value))
 	}
 }
 

@@ -30,7 +30,7 @@ func TestWhatIfInWords(t *testing.T) {
 				Value: &whatif.Difference{Mean: 17.5, Half: 3, Of: 2}, Scatter: &whatif.Difference{Mean: 0.5, Half: 1, Of: 2}, Return: &whatif.Difference{Mean: -2, Half: run.Float(math.Inf(1)), Of: 300}},
 		},
 	}
-	table.Arms[3].Left = 67
+	table.Arms[3].Left, table.Arms[2].Diverged = 67, 1
 	of := func(v run.Float) []run.Float { return []run.Float{v, v} }
 	table.Arms[3].Change, table.Arms[3].Reward, table.Arms[3].Relevant = of(6.29), of(0.21), of(0.824)
 	table.Arms[3].ConstantChange, table.Arms[3].ConstantReward = of(3.5), of(1.02)
@@ -48,7 +48,8 @@ func TestWhatIfInWords(t *testing.T) {
 		"curiosity ω 2 k 0.25: error of s' 6.29 of the variance of real s' - s,\n  of r 0.21 of its own; the best constants have 3.5 and 1.02 on these rows;\n  82 % of them are in the upper quarter of F\n",
 		"curiosity ω 2 k 0.25: the simulator did not take 67 of 2,000 rows",
 		"how they are made: hurt\n  curiosity ω 2 k 0.25 by the generator,\n  against unprioritized by the simulator:\n",
-		"value error by 17.5 (90 % interval 14.5 to 20.5)\n  its scatter by 0.5 (90 % interval -0.5 to 1.5)\n  return by -2\n",
+		"scatter by 0.5 (90 % interval -0.5 to 1.5)\n  return by -2\n  value error by 17.5 (90 % interval 14.5 to 20.5)\n",
+		"unprioritized by the simulator: the updates of 1 of 2 repeats diverged;\n  the numbers are of the others.\n",
 		"on 10,000 held-out", "value error 14.2.",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -121,7 +121,7 @@ func (p *Pane) propose(say func(theme.Ink, string)) {
 // columns says how a table is divided: the names, and a cell for each number.
 type columns struct {
 	name, cell int
-	value      bool // errors beside returns
+	value      bool // the scatter of values beside returns
 	spread     bool // deviations beside means
 	stacked    bool // names above the numbers
 }
@@ -151,7 +151,7 @@ func (p *Pane) table(found *whatif.Table, w int) []string {
 		}
 		text := t.Fit(p.cell(a.Return, c), c.cell)
 		if c.value {
-			text = t.Fit(p.cell(a.ValueError, c), c.cell) + text
+			text = t.Fit(p.cell(a.Scatter, c), c.cell) + text
 		}
 		return text
 	}
@@ -164,16 +164,13 @@ func (p *Pane) table(found *whatif.Table, w int) []string {
 			return t.Fit(p.Spelled(name), w) + "\n" + t.Fit("  "+numbers(first)+numbers(second), w)
 		}
 	}
-	value, made, simulated := "value error", "by the generator", "by the simulator"
-	if !c.spread {
-		value = "error"
-	}
+	made, simulated := "by the generator", "by the simulator"
 	if !c.value {
 		made, simulated = "made", "simulated"
 	}
 	head := t.Fit("", c.name)
 	if c.value {
-		head += t.Fit(value, c.cell)
+		head += t.Fit("scatter", c.cell)
 	}
 	out := []string{t.Dim.On(t.Fit(head+"return", w)), line("agent as saved", &found.Saved, nil)}
 	for i := range found.Arms {
@@ -221,17 +218,21 @@ func (p *Pane) verdict(f whatif.Finding) (mark, text string, ink theme.Ink) {
 	if !known {
 		q.first, q.second = f.Cells[0], f.Cells[1]
 	}
+	by := ""
+	if f.Why != "" {
+		by = ": " + f.Why
+	}
 	switch f.Verdict {
 	case whatif.Help:
-		return t.Glyphs.Check, q.first + " help more than " + q.second, t.Good
+		return t.Glyphs.Check, q.first + " help more than " + q.second + by, t.Good
 	case whatif.Hurt:
-		return t.Glyphs.Cross, q.first + " help less than " + q.second, t.Bad
+		return t.Glyphs.Cross, q.first + " help less than " + q.second + by, t.Bad
 	case whatif.NoDifference:
 		return "~", q.first + " and " + q.second + ": no difference seen", t.Text
 	case whatif.Mixed:
 		return "?", q.first + " against " + q.second + ": better by one measure, worse by the other", t.Warn
 	}
-	return "?", q.first + " against " + q.second + ": not known: " + f.Why, t.Dim
+	return "?", q.first + " against " + q.second + ": not known" + by, t.Dim
 }
 
 // verdicts are the findings in words, each with its numbers.
@@ -247,10 +248,10 @@ func (p *Pane) verdicts(found *whatif.Table, w int) (out []string) {
 			}
 			out = append(out, ink.On(l))
 		}
-		if f.Value == nil || f.Return == nil {
+		if f.Scatter == nil || f.Return == nil {
 			continue
 		}
-		numbers := "return " + interval(f.Return) + ", value error " + interval(f.Value)
+		numbers := "return " + interval(f.Return) + ", scatter " + interval(f.Scatter)
 		if line := out[len(out)-1]; theme.Width(line)+3+theme.Width(numbers) <= w {
 			out[len(out)-1] = t.Spread(line, t.Dim.On(numbers), w)
 			continue
