@@ -254,7 +254,7 @@ func TestPickerSaysWhatToExpect(t *testing.T) {
 			},
 		}}
 	})
-	s.contains(t, "expect 250 ± 89 at step 20,000 (13 runs); synther 302 ± 91; sac 161 ± 33")
+	s.contains(t, "expect 250 ± 89 over steps 16,000 to 20,000 (13 runs); synther 302 ± 91; sac 161 ± 33")
 	s.press("down", "right", "right")
 	s.contains(t, "no runs of these settings were measured; redq 250 ± 89; synther 302 ± 91; sac 161 ± 33")
 }

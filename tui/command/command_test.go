@@ -278,7 +278,7 @@ func TestMeasuredInFrames(t *testing.T) {
 	_, plain, _ := command("list", "measured")
 	for line := range strings.Lines(plain) {
 		words := strings.Join(strings.Fields(line), " ")
-		at := strings.Contains(words, " demo 12500 100000 ") || strings.Contains(words, " short 40000 80000 ")
+		at := strings.Contains(words, " to 12500 100000 ") || strings.Contains(words, " to 40000 80000 ")
 		if sees := strings.Contains(words, " pixels "); sees != at {
 			t.Errorf("frames are missing or wrong: %q", line)
 		}

@@ -49,7 +49,7 @@ var lists = []list{
 	{"presets", "named presets, and what the paper reports for them", []string{"PRESET", "TASK", "METHOD", "PAPER", ""}, presetRows,
 		func(cli.Deps) any { return presets.Figures() }, nil},
 	{"measured", "returns that runs of this program reached", []string{"TASK", "METHOD", "FROM", "SCALE", "STEPS", "FRAMES", "RETURN", "RUNS", "WRITTEN DOWN IN"}, measuredRows,
-		func(cli.Deps) any { return presets.Measured() }, nil},
+		func(cli.Deps) any { return presets.Measured() }, measuredFoot},
 	{"knobs", "knobs that can be turned during a run", []string{"KNOB", "SYMBOL", "RANGE", "REDOES", ""}, knobRows,
 		func(cli.Deps) any { return knobValues() }, nil},
 	{"devices", "devices to compute on", []string{"DEVICE", "USABLE", ""}, deviceRows,
@@ -143,9 +143,16 @@ func measuredRows(cli.Deps) [][]string {
 		if e.TV != "" {
 			from += ", tv=" + e.TV
 		}
-		rows = append(rows, []string{e.Task, e.Method, from, scale, fmt.Sprint(e.Steps), dash(strings.TrimPrefix(fmt.Sprint(e.Frames), "0")), e.Spread(), fmt.Sprint(e.Runs), e.Source})
+		rows = append(rows, []string{e.Task, e.Method, from, scale, fmt.Sprintf("%d to %d", e.From, e.Steps), dash(strings.TrimPrefix(fmt.Sprint(e.Frames), "0")), e.Spread(), fmt.Sprint(e.Runs), e.Source})
 	}
 	return rows
+}
+
+func measuredFoot() []string {
+	return []string{
+		"RETURN is the mean of a run's evaluations from the first to the last of STEPS, the end of the run: mean and standard deviation over RUNS.",
+		"Only runs with today's settings are here. Methods whose settings changed since they were last run are missing; docs/evidence has their runs.",
+	}
 }
 
 // taskValue is a task with the results that the paper reports on it.

@@ -23,6 +23,7 @@ type Lab interface {
 type Reference struct {
 	Source     string // "paper", "independent", or "expect" for this program's own runs
 	Mean, Std  float64
+	From       int    // a mean over the evaluations from this env step to Step; 0: the result at Step
 	Step       int    // env steps after which the result was measured
 	Frames     int    // the same in frames of the task, where results are counted in frames; else 0
 	OtherScale bool   // measured at another scale than this run's, hence not comparable
@@ -35,6 +36,14 @@ type GPU struct {
 	Used, Total float64 // bytes of its memory; Used counts all processes
 	Temperature float64 // °C
 	Power       float64 // W
+}
+
+// At is the env step beside which the result stands in a chart: the middle of those that it is of.
+func (r Reference) At() float64 {
+	if r.From > 0 {
+		return float64(r.From+r.Step) / 2
+	}
+	return float64(r.Step)
 }
 
 // Apart says whether the result is not comparable with the run.

@@ -16,7 +16,7 @@ func (p *Picker) expects(w int) []string {
 	t := p.theme
 	parts := []string{t.Dim.On("no runs of these settings were measured")}
 	if own != nil {
-		at := " at step " + format.Count(own.Steps)
+		at := fmt.Sprintf(" over steps %s to %s", format.Count(own.From), format.Count(own.Steps))
 		if own.Frames > 0 {
 			at += ", frame " + format.Count(own.Frames)
 		}

@@ -119,7 +119,7 @@ func (m *meteredReader) Read(p []byte) (int, error) {
 func References(c config.Config) []pane.Reference {
 	var all []pane.Reference
 	if own, _ := presets.Expect(c); own != nil {
-		all = append(all, pane.Reference{Source: "expect", Mean: own.Mean, Std: own.Std, Step: own.Steps, Frames: framesOf(c, own.Steps)})
+		all = append(all, pane.Reference{Source: "expect", Mean: own.Mean, Std: own.Std, From: own.From, Step: own.Steps, Frames: framesOf(c, own.Steps)})
 	}
 	add := func(source string, r presets.Result) {
 		step := r.Steps

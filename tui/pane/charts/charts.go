@@ -120,7 +120,7 @@ func (m *Charts) ChartBody(p pane.ID, w, h int) []string {
 	}
 	if q.ID == "return" && m.Axis == AxisSteps {
 		for _, r := range m.About.References {
-			c.References = append(c.References, chart.Reference{X: float64(r.Step), Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std, Faint: r.Apart()})
+			c.References = append(c.References, chart.Reference{X: r.At(), Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std, Faint: r.Apart()})
 		}
 	}
 	if q.ID == "return" {

@@ -117,9 +117,9 @@ func (m *Charts) beyond() *chart.Beyond {
 		return nil
 	}
 	for _, r := range m.About.References {
-		if _, hi := m.Span(); !r.Apart() && float64(r.Step) > hi {
+		if _, hi := m.Span(); !r.Apart() && r.At() > hi {
 			mean, _ := format.SpreadOf(r.Mean, r.Std)
-			return &chart.Beyond{Reference: chart.Reference{X: float64(r.Step), Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std}, Label: mean + " at " + chart.FormatCount(float64(r.Step))}
+			return &chart.Beyond{Reference: chart.Reference{X: r.At(), Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std}, Label: mean + " " + when(r)}
 		}
 	}
 	return nil

@@ -231,6 +231,15 @@ func unframed(all []pane.Reference) []pane.Reference {
 	return all
 }
 
+// when is the env steps that a result is of.
+func when(r pane.Reference) string {
+	at := chart.FormatCount(float64(r.Step))
+	if r.From > 0 {
+		return "over " + chart.FormatCount(float64(r.From)) + " to " + at
+	}
+	return "at " + at
+}
+
 // referenceNote is up to most of all published values with their steps, the most comparable first.
 func (m *Charts) referenceNote(all []pane.Reference, most int) string {
 	t := m.Theme
@@ -240,7 +249,7 @@ func (m *Charts) referenceNote(all []pane.Reference, most int) string {
 			break
 		}
 		mean, std := format.SpreadOf(r.Mean, r.Std)
-		text := fmt.Sprintf("%s %s %s %s at %s", r.Source, mean, t.Glyphs.PlusMinus, std, chart.FormatCount(float64(r.Step)))
+		text := fmt.Sprintf("%s %s %s %s %s", r.Source, mean, t.Glyphs.PlusMinus, std, when(r))
 		if r.Frames > 0 {
 			text += fmt.Sprintf(" (%s frames)", chart.FormatCount(float64(r.Frames)))
 		}
