@@ -76,7 +76,7 @@ var Priorities = replay.PriorityConfig{Alpha: 0.6, Epsilon: 1e-6}
 // either, unless the learner fills D_real itself: then its rewards are those that were observed.
 type Bonus struct {
 	Function string `toml:"function"` // "none" or empty, or a relevance function that learns in steps or in rounds
-	Scale    string `toml:"scale"`    // of F: "returns", "std", "paper" or "code"
+	Scale    string `toml:"scale"`    // of F: "returns" or "paper"
 }
 
 // Choices of Bonus.Function and of Replay.Priority other than relevance functions.
@@ -136,9 +136,20 @@ func ofBatches(name string) error {
 	return nil
 }
 
-// TooShort says which function of the run learns in rounds and would make the first one only after
-// the run's end; "" if there is none.
-func (c *Config) TooShort() string {
+// TooShort says what a run of these steps never comes to: its first update, its first generation, or
+// the first round of a function that learns in rounds.
+func (c *Config) TooShort() (texts []string) {
+	say := func(format string, args ...any) {
+		texts = append(texts, fmt.Sprintf(format, args...)+fmt.Sprintf(", and the run has %s", knob.FormatCount(c.Steps)))
+	}
+	if first := c.RoundUp(c.StartSteps + 1); first > c.Steps && !c.Data.Seeds() && !c.Data.Pinned() {
+		say("no update is made: the first %s steps are random (start_steps)", knob.FormatCount(c.StartSteps))
+	}
+	if c.Generates() {
+		if first := c.FirstRefit(c.Knobs.RefitEvery); first >= c.Steps {
+			say("no synthetic row is learned from: the first refit is at step %s (refit_every)", knob.FormatCount(first))
+		}
+	}
 	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) {
 		settings, in := c.Relevance.Of(name).(relevance.ConfigOfEpisodes)
 		if !in {
@@ -146,10 +157,11 @@ func (c *Config) TooShort() string {
 		}
 		copies := c.Environment.InLockstep()
 		if first := copies * settings.FirstRound(copies); first >= c.Steps {
-			return fmt.Sprintf("F stays 0: %s first learns after %s steps, and the run has %s: use more steps, or a shorter history (%s.history)", name, knob.FormatCount(first), knob.FormatCount(c.Steps), name)
+			say("F stays 0: %s first learns after %s steps (%s.history)", name, knob.FormatCount(first), name)
+			break
 		}
 	}
-	return ""
+	return texts
 }
 
 // Given says whether there is a bonus.

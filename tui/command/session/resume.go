@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
@@ -162,7 +161,11 @@ func (s *session) restore(ctx context.Context, device cli.Device) (*lab.Lab, err
 
 // unmet says what the configuration asks for and the run is too short for.
 func (s *session) unmet() []string {
-	return slices.DeleteFunc([]string{s.config.TooShort(), s.config.Unreached()}, func(text string) bool { return text == "" })
+	texts := s.config.TooShort()
+	if text := s.config.Unreached(); text != "" {
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 // unknown says what is not known of a task: how long an episode of another program is.
