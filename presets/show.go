@@ -107,12 +107,12 @@ func (s *stack) assign(a Assignment) error {
 	s.notes[a.Key] = "--set"
 	if name, is := a.Knob(); is {
 		if err := s.config.Knobs.Set(name, s.config.Written(name, a.Value)); err != nil {
-			return fmt.Errorf("set %s=%s: %w", name, a.Value, err)
+			return fmt.Errorf("--set %s=%s: %w", name, a.Value, err)
 		}
 		return nil
 	}
 	if err := Set(&s.config, a.Key, a.Value); err != nil {
-		return fmt.Errorf("set %s=%s: %w", a.Key, a.Value, err)
+		return fmt.Errorf("--set %s=%s: %w", a.Key, a.Value, err)
 	}
 	return nil
 }

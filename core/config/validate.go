@@ -287,15 +287,15 @@ func (c *Config) CanMake(t task.Task) error {
 	if is.NStep > t.EpisodeSteps && !t.Terminates { // before a true end a row may have fewer env steps
 		return fmt.Errorf("configuration: agent.%s.n_step is %d, but an episode of task %s has %d env steps: want at most %[4]d, or a smaller environment.action_repeat", s.Name, is.NStep, t.Name, t.EpisodeSteps)
 	}
-	if err := c.checkFormulas(t); err != nil {
+	if err := c.ValidateFormulas(t); err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	return c.ValidateSettings()
 }
 
-// checkFormulas says what is wrong with the formulas of F for the rows of a task, also those that are
+// ValidateFormulas says what is wrong with the formulas of F for the rows of a task, also those that are
 // planned.
-func (c *Config) checkFormulas(t task.Task) error {
+func (c *Config) ValidateFormulas(t task.Task) error {
 	shape, names := c.Rows(t), t.Names
 	if c.Fills() {
 		names = nil // rows are of the learner's own

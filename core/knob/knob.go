@@ -256,6 +256,11 @@ func (k Knob) Check(v Value) error {
 	if k.Kind != KindChoice {
 		return fmt.Errorf("%s: %s is out of range: want %s", k.Name, v, k.Range())
 	}
+	if k.TakesFormulas() {
+		if _, err := k.canonical("=" + v.Text); err == nil {
+			return fmt.Errorf("%s: %q is a formula: write =%s", k.Name, v.Text, v.Text)
+		}
+	}
 	if meant := spelling.Meant(v.Text, k.Choices); meant != "" {
 		return fmt.Errorf("%s: %q is no choice: %s", k.Name, v.Text, meant)
 	}

@@ -198,6 +198,7 @@ func TestFormulasAreValuesOfRelevance(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
+		"q_std":         `relevance: "q_std" is a formula: write =q_std`,
 		"curiousity":    `relevance: "curiousity" is no choice: did you mean "curiosity"?`,
 		"=curiousity":   `relevance: no quantity "curiousity" (did you mean curiosity?) (column 1)`,
 		"0.5*td + ":     "relevance: the formula ends too early (column 9)",

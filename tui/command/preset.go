@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/runflags"
@@ -81,17 +82,23 @@ complete; what it leaves out comes from its task, method and scale.`,
 // valid returns an error if a value of a configuration is none that a run can have. The task is what was
 // typed; without, the preset names it. Whether its task and
 // method go together is left to the run, because only one of them may have been chosen yet.
-func valid(d cli.Deps, preset, task string, doc []byte) error {
+func valid(d cli.Deps, preset, typed string, doc []byte) error {
 	c, err := presets.Decode("preset", doc)
-	if err == nil && !d.Simulates(c.Task) {
-		if task != "" {
-			_, err = d.Task(task)
-		} else {
-			_, err = d.TaskIn(filepath.Dir(preset), c.Task, c.Environment)
-		}
+	if err != nil {
+		return err
+	}
+	t, here := task.Task{}, !d.Simulates(c.Task)
+	switch {
+	case here && typed != "":
+		t, err = d.Task(typed)
+	case here:
+		t, err = d.TaskIn(filepath.Dir(preset), c.Task, c.Environment)
 	}
 	if err == nil {
 		err = c.Validate()
+	}
+	if err == nil && here {
+		err = c.ValidateFormulas(t)
 	}
 	if err == nil {
 		err = c.ValidateSettings()

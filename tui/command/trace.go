@@ -36,7 +36,7 @@ Controls: triangle (exact waves, shifted from actuator to actuator), zero, rando
 	f.StringVar(&name, "task", "", "`T` task (pgrlab list tasks), or a task file")
 	cli.CountIn(f, &r.Steps, "steps", r.Steps, 0, cli.MaxSteps, "`N` control steps")
 	f.StringVar(&r.Controls, "controls", r.Controls, "`triangle|zero|random` controls")
-	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed of the start states and of random controls")
+	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed of the start states and of random controls (default 0)")
 	return c
 }
 

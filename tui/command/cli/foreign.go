@@ -12,7 +12,7 @@ import (
 	"pgrlab/presets"
 )
 
-// foreign are flags of other programs for learning, each with what pgrlab has in their place.
+// foreign are flags of other programs for learning, and of other commands, each with what pgrlab has in their place.
 var foreign = []struct {
 	flags  []string
 	needs  string // a flag of the commands that have it; "": none has
@@ -23,6 +23,7 @@ var foreign = []struct {
 	{[]string{"env", "env-id", "env-name", "environment", "gym"}, "task", "tasks are named with --task T, of pgrlab list tasks, or gym:ID for those of Gymnasium"},
 	{[]string{"algo", "algorithm", "agent", "model"}, "method", "--method M, of pgrlab list methods"},
 	{[]string{"total-timesteps", "timesteps", "num-steps", "max-steps", "num-env-steps"}, "steps", "--steps N"},
+	{[]string{"action-repeat"}, "vary", "--set environment.action_repeat=N"},
 	{[]string{"dataset", "offline"}, "data", "--data FILE begins with recorded transitions (pgrlab data check)"},
 }
 

@@ -96,7 +96,7 @@ On a terminal it prints the returns; the whole report, in Markdown, goes into a 
 	f.Float64Var(&r.threshold, "threshold", 0, "`R` count the steps to this return (default: half of the best mean, or if that is not positive half way to it)")
 	f.StringArrayVar(&r.figures, "figure", nil, "`NAME` figure to draw, or a preset fig-… whose figure to draw; repeatable")
 	f.StringVar(&r.results, "results", "", "`FILE.csv` add the runs that have ended to this file")
-	f.StringVar(&r.out, "out", "", "`DIR` write report.md, report.json and figures into this folder")
+	f.StringVar(&r.out, "out", "", "`DIR` write report.md, report.json and figures into this folder (default: figures into the current one)")
 	return c
 }
 

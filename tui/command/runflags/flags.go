@@ -56,7 +56,7 @@ func (r *Flags) Bind(c *cobra.Command) {
 	r.Data.Bind(f)
 	cli.SetGroup(f, cli.WhatToRun, "preset", "task", "env", "method", "scale", "set", "at", "schedule")
 	cli.SetGroup(f, cli.OfData, OfData...)
-	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed: the same seed gives the same run")
+	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed: the same seed gives the same run (default 0)")
 	cli.CountIn(f, &r.members, "members", 1, 1, 1000, "`K` agents to train in lockstep, with seeds N, N+1, …; every change applies to all of them")
 	cli.CountIn(f, &r.Steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps, such as 20000, 20k or 1.5M (default: the scale's); with --resume: a larger number")
 	f.StringVar(&r.Environment.Observation, "observation", "", "`state|pixels` what the agent observes of the task; rgb64 is pixels with frames of 64×64, rays a maze's state (default: what the method takes)")

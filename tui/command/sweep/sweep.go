@@ -170,7 +170,7 @@ machine, and loses at most the runs that have not ended.`,
 	flags.BoolVar(&f.pack, "pack", false, "with --device all: do as many runs on each GPU as its memory has room for, judging by what the first ones took")
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
 	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results in this file, and leave out runs that it already has")
-	flags.StringVar(&f.disk, "disk", "", "`SIZE` most disk space for the checkpoints of each run, such as 5GiB")
+	flags.StringVar(&f.disk, "disk", "", "`SIZE` most disk space for the checkpoints of each run, such as 5GiB (default a tenth of what is free)")
 	flags.StringVar(&f.on, "on", onHere, "`here|slurm|ssh:HOST,HOST:N` where the jobs run: on this machine, on a cluster as a job array, or on machines that share a disk")
 	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch with --on slurm, such as --time=4:00:00 or --gres=gpu:1; repeatable")
 	cli.CountIn(flags, &f.runsPerJob, "runs-per-job", 1, 1, maxRunsPerJob, "`N` runs in each Slurm job, side by side on what the job is given, such as one GPU")

@@ -81,7 +81,7 @@ With --frames the pictures go to numbered PNG files, and no terminal is needed.`
 	f.StringVar(&w.policy, "policy", "", "`PATH` policy that chooses the actions: policy.bin, a run folder, or latest (default: random actions)")
 	f.StringVar(&w.shows, "observation", "", "`pixels` show what a policy that acts on pixels sees (default: the scene)")
 	f.StringVar(&w.tv, "tv", "", cli.TVUsageOfPolicies)
-	f.Uint64Var(&w.seed, "seed", 0, "`N` seed of the start states and of random actions")
+	f.Uint64Var(&w.seed, "seed", 0, "`N` seed of the start states and of random actions (default 0)")
 	cli.CountIn(f, &w.fps, "fps", w.fps, 1, maxFPS, "`N` pictures per second, at most 60; time passes as in the task")
 	cli.CountVar(f, &w.episodes, "episodes", 0, 1, "`N` episodes to show (default: until you leave; 1 with --frames)")
 	f.StringVar(&w.frames, "frames", "", "`DIR` write the pictures as PNG files into this folder")
