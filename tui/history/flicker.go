@@ -111,6 +111,6 @@ func (h *History) addFall(e event.Event) {
 	}
 	n, _ := h.noiseBefore(i)
 	h.Add(EventLine{Wall: e.Wall, Step: e.Step, Kind: "fell", Warning: true,
-		Text:   fmt.Sprintf("return %s is %.1f flickers below the level of %s; 1 in %d evaluations of untouched runs is", format.Number(h.Evaluations[i].Mean), below, format.Number(n.Level), Once(below)),
+		Text:   fmt.Sprintf("return %s is %.1f flickers below the level of %s; 1 in %d evaluations of recorded runs is", format.Number(h.Evaluations[i].Mean), below, format.Number(n.Level), Once(below)),
 		Briefs: []string{fmt.Sprintf("return %s, %.1f flickers below the level of %s", format.Number(h.Evaluations[i].Mean), below, format.Number(n.Level))}})
 }

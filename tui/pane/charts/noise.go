@@ -93,7 +93,7 @@ func (m *Charts) noiseSaid(step int) string {
 		case math.IsNaN(below):
 			return at + fmt.Sprintf("noise unknown before %d evaluations", history.NoiseFrom)
 		case below >= banded:
-			return at + fmt.Sprintf("%.1f flickers below the level; 1 in %d evaluations of untouched runs is", below, once)
+			return at + fmt.Sprintf("%.1f flickers below the level; 1 in %d evaluations of recorded runs is", below, once)
 		case below <= -banded:
 			return at + fmt.Sprintf("%.1f flickers above the level before it", -below)
 		}

@@ -67,7 +67,7 @@ func TestNoiseInWords(t *testing.T) {
 	for step, want := range map[int]string{
 		3000:  "295 at 3,000: noise unknown before 6 evaluations",
 		8000:  "303 at 8,000: 0.1 flickers from the level before it: within the run's noise",
-		9000:  "4.6 flickers below the level; 1 in 400 evaluations of untouched runs is",
+		9000:  "4.6 flickers below the level; 1 in 400 evaluations of recorded runs is",
 		10000: "flickers above the level before it",
 	} {
 		m.Cursor, m.CursorOn = step+1, true
