@@ -59,7 +59,8 @@
 //
 //	y = r + γ(1−d)V_old(z′), A = y − V_old(z), ρ = π(a|z)/π_old(a|z)
 //
-// and the losses above are means over both kinds of rows, A standardised in each kind separately.
+// and the losses above are means over both kinds of rows, A standardised in each kind separately. In
+// mazes d is 0 in all of them, so that V is learned from synthetic rows as if there were no time limit.
 // z is given, so that synthetic rows move the heads and not the trunk. With Settings.Synthetic
 // "value" they have no part in the policy's loss and the entropy.
 //

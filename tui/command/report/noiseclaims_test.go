@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/report"
 )
 
-// The comparisons of the noise table are what its 27 runs give: the bootstrap's interval, Welch's, and the share of
+// The comparisons of the noise table are what its 27 runs give: the bootstrap's interval, Welch's, the permutation p and five times that, and the share of
 // the clean mean.
 func TestNoisesComparisonsAreWhatTheResultsGive(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/evidence/model-based.md")
@@ -34,14 +34,15 @@ func TestNoisesComparisonsAreWhatTheResultsGive(t *testing.T) {
 	} {
 		a, b := of(noised), of(clean)
 		welch := report.Welch(a, b)
-		want := append(compared(a, b, apart), welch.Low, welch.High, 100*(report.Mean(a)/report.Mean(b)-1), report.Mean(b))
-		row := "(?m)^\\| `" + noised + "` − `" + clean + "` \\| \\**" + interval + `\** \| \[` + number + `, ` + number + `\] \| ` + number + ` % of ` + number + ` \|`
+		p := permuted(a, b)
+		want := append(compared(a, b, apart), welch.Low, welch.High, p, min(1, 5*p), 100*(report.Mean(a)/report.Mean(b)-1), report.Mean(b))
+		row := "(?m)^\\| `" + noised + "` − `" + clean + "` \\| \\**" + interval + `\** \| \[` + number + `, ` + number + `\] \| ` + number + ` \| ` + number + ` \| ` + number + ` % of ` + number + ` \|`
 		found := regexp.MustCompile(row).FindStringSubmatch(string(text))
 		if len(found) != len(want)+1 {
 			t.Errorf("the page has no row of %s, the results %.1f", noised, want)
 			continue
 		}
-		near := []float64{0, 12, 12, 0, 0, 0, 0} // of draws
+		near := []float64{0, 12, 12, 0, 0, 0, 0, 0, 0} // of draws
 		for i, s := range found[1:] {
 			if v, round := parsed(t, s); math.Abs(v-want[i]) > max(near[i], round) {
 				t.Errorf("%s: the page has %q, the results %.1f", noised, found[0], want)

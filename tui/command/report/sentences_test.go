@@ -171,10 +171,15 @@ func TestClaimsOfMazes(t *testing.T) {
 				[]float64{report.Mean(pgr) - report.Mean(bonus), between.Low, between.High}, 0)
 		}
 	}
-	for _, page := range []string{"README.md", "docs/evidence/mazes.md"} {
-		words := regexp.MustCompile(`contradicted in (\w+) of its six cells`).FindStringSubmatch(read(t, page))
-		if words == nil || words[1] != []string{"none", "one", "two", "three"}[contradicted] {
-			t.Errorf("%s has %q, the results contradict claim 3 in %d", page, words, contradicted)
+	for _, page := range []string{"README.md", "docs/mazes.md", "docs/evidence/mazes.md"} {
+		all := regexp.MustCompile(`contradicted in (\w+) of (?:its )?six cells`).FindAllStringSubmatch(read(t, page), -1)
+		if len(all) == 0 {
+			t.Errorf("%s has no sentence of claim 3", page)
+		}
+		for _, words := range all {
+			if words[1] != []string{"none", "one", "two", "three"}[contradicted] {
+				t.Errorf("%s has %q, the results contradict claim 3 in %d", page, words[0], contradicted)
+			}
 		}
 	}
 }
