@@ -38,6 +38,23 @@ func TestForksAreSeenToDiffer(t *testing.T) {
 	s.ink(t, 2, s.Theme.Bad)
 }
 
+// How many placebos give a false verdict depends on how often they were looked at.
+func TestAFalseVerdictOfAPlacebo(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	s.Update(keyMsg("F"))
+	s.Update(keyMsg("4"))
+	s.settleForks()
+	s.allReturn(n, 0, 60, 70, 80, 90)
+	s.says(t, "a false verdict, as up to 3 of 100 placebos give: nothing was changed; seen better")
+	s.typeLine("pane fan")
+	for i, want := range []string{"4", "4.5"} {
+		s.Update(keyMsg("m"))
+		s.settleForks()
+		s.allReturn(n, 8*(i+1), 60, 70, 80, 90)
+		s.says(t, "as up to "+want+" of 100 placebos give")
+	}
+}
+
 // With one child of either kind there is no verdict, whatever they return, but the results of both.
 func TestTwoChildrenSayNothing(t *testing.T) {
 	s, n := forking(t, 160, 45)

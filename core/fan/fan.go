@@ -86,6 +86,7 @@ type Result struct {
 	Decided    int        // the look that gave the verdict; 0: none did
 	Looks      int        // the number of looks that the forks there are will give
 	Next       Place      // where the next look is
+	Spend      float64    // the share of cases without an effect in which the looks so far have a verdict, at most
 	Forks      [2]int     // forks without and with the change at the last look
 	Means      [2]float64 // their mean scores
 	Deviations [2]float64 // their standard deviations (n − 1)
@@ -168,6 +169,7 @@ func Judge(batches []Batch) Result {
 		reached = append(reached, l)
 	}
 	if r.Look = len(reached); r.Look > 0 {
+		r.Spend = reached[r.Look-1].spend
 		t.describe(&r, reached[r.Look-1])
 	}
 	decided := t.rejects(reached, 0)

@@ -132,7 +132,7 @@ func (p *Pane) verdictOf(b *forkGroup) string {
 	case b.placebo() && r.Verdict == fan.NotSeen:
 		text = "nothing was changed, and nothing is seen; " + text
 	case b.placebo() && r.Verdict != fan.TooFew:
-		text = "a false verdict, as 3 of 100 placebos give: nothing was changed; " + text
+		text = fmt.Sprintf("a false verdict, as up to %.3g of 100 placebos give: nothing was changed; ", 100*r.Spend) + text
 	}
 	if r.Look > 0 && r.Next != fan.Nowhere && r.Verdict == fan.NotSeen {
 		text += "; the next one comes " + p.lookAt(b)
