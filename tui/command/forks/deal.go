@@ -67,6 +67,11 @@ func Make(c config.Config, from run.Found, set []string, n int, prefix string, s
 	if made.Changes, err = checkpoint.Changes(c, from, set); err != nil {
 		return made, err
 	}
+	for _, c := range made.Changes {
+		if c.From == c.To {
+			return made, fmt.Errorf("fork: %s is %s there already: forks with that change and without would be alike", c.Knob, c.From)
+		}
+	}
 	made.From, made.Steps, made.Every = knob.After(from.Step), c.Steps-from.Step, c.Evaluation.Every
 	kinds := OfChange
 	if len(set) == 0 {

@@ -73,6 +73,24 @@ func TestAForkWithAWrongValue(t *testing.T) {
 	}
 }
 
+// Where a knob has the value already, forks with the change and without would be alike: none are made.
+func TestForksAreNotMadeOfNoChange(t *testing.T) {
+	var loop bytes.Buffer
+	if err := gob.NewEncoder(&loop).Encode(checkpoint.Loop{Position: knob.After(10), Loop: checkpoint.Counters{Settings: knob.Settings{Guidance: 3}}}); err != nil {
+		t.Fatal(err)
+	}
+	dir := savedRun(t, run.Section{Name: checkpoint.SectionLoop, Content: loop.Bytes()})
+	for _, text := range []string{"guidance=3!", "ω=3.0"} {
+		made, err := (&request{set: []string{text}, pairs: 4}).make(dir, func(string) {})
+		if want := "fork: guidance is 3 there already: forks with that change and without would be alike"; err == nil || err.Error() != want || len(made) > 0 {
+			t.Errorf("%s: made %q: %v", text, made, err)
+		}
+	}
+	if made, err := (&request{set: []string{"guidance=2!"}, pairs: 1}).make(dir, func(string) {}); err != nil || len(made) != 2 {
+		t.Errorf("made %q: %v", made, err)
+	}
+}
+
 // Forks that are made at the same moment without a name each get another one; a name that was given is
 // that of one fork.
 func TestForksThatAreMadeAtOnce(t *testing.T) {
