@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +25,20 @@ type nursery struct {
 	journals map[string][]event.Event
 	gone     map[string]error // children that train no longer
 	err      error
+	values   func() map[string]knob.Value // of the run
+	schedule []string                     // its changes
 }
 
-func (n *nursery) fork(p pane.ForkPlan) ([]pane.Child, error) {
+func (n *nursery) fork(p pane.ForkPlan) (forked event.Forked, made []pane.Child, err error) {
 	n.plans = append(n.plans, p)
-	var made []pane.Child
+	forked.Steps = p.Steps
+	for _, text := range p.Set {
+		name, to, _ := strings.Cut(strings.TrimSuffix(text, "!"), "=")
+		forked.Changes = append(forked.Changes, event.ForkedChange{Knob: name, From: n.values()[name].String(), To: to})
+	}
+	if p.Confirm {
+		forked.Schedule = slices.Clone(n.schedule)
+	}
 	for i := range p.Each {
 		for _, changed := range []bool{false, true} {
 			c := pane.Child{Dir: fmt.Sprintf("runs/%d-%d-%v", len(n.plans), i, changed), Changed: changed, From: 24_000, To: 24_000 + p.Steps}
@@ -40,7 +50,7 @@ func (n *nursery) fork(p pane.ForkPlan) ([]pane.Child, error) {
 		}
 	}
 	n.children = append(n.children, made...)
-	return made, n.err
+	return forked, made, n.err
 }
 
 func (n *nursery) load(dir string) ([]event.Event, error) {
@@ -84,6 +94,7 @@ func forking(t *testing.T, w, h int) (*screen, *nursery) {
 		o.Config.Evaluation.Every = 1000
 		o.Fork, o.LoadRun = n.fork, n.load
 	})
+	n.values = s.values
 	s.fake.advance(24_000)
 	s.Update(started{lab: s.fake})
 	return s, n

@@ -13,7 +13,7 @@ func TestPlainAsksForText(t *testing.T) {
 	f.advance(24_000)
 	c := fakeConfig()
 	c.Evaluation.Every = 1000
-	k := newTalkAbout(t, f, pane.About{Config: c, Fork: func(pane.ForkPlan) ([]pane.Child, error) { return nil, nil }})
+	k := newTalkAbout(t, f, pane.About{Config: c, Fork: (&nursery{}).fork})
 	k.say("", "running: After 24,000 steps")
 	k.say("placebo", "type s: another number of steps")
 	k.say("s", "env steps a fork: (type it, an empty line for 2500, or esc)")

@@ -18,7 +18,7 @@ func linesFor(t *testing.T, input string) (text string, f *fakeLab) {
 		f = newFake()
 		f.advance(24_000)
 		var out bytes.Buffer
-		about := pane.About{Config: fakeConfig(), WhatIf: &fakeWhatIf{at: &pane.WhatIfState{}}, Fork: func(pane.ForkPlan) ([]pane.Child, error) { return nil, nil }}
+		about := pane.About{Config: fakeConfig(), WhatIf: &fakeWhatIf{at: &pane.WhatIfState{}}, Fork: (&nursery{}).fork}
 		if _, err := runPlain(t.Context(), Options{About: about, Start: func() (pane.Lab, error) { return f, nil }}, strings.NewReader(input), &out); err != nil {
 			t.Fatal(err)
 		}

@@ -38,6 +38,50 @@ func TestForksAreSeenToDiffer(t *testing.T) {
 	s.ink(t, 2, s.Theme.Bad)
 }
 
+// A change from another value, and another schedule, are questions of their own: no earlier verdict stands
+// under them. The same change again, or the same schedule, is one.
+func TestEachQuestionHasItsOwnVerdict(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	fan := func(lines ...string) {
+		for _, line := range lines {
+			s.typeLine(line)
+		}
+		s.Update(keyMsg("f"))
+		s.Update(keyMsg("4"))
+		s.settleForks()
+	}
+	fan("stage guidance 3")
+	s.allReturn(n, 0, 60, 70, 80, 90)
+	s.says(t, "ω 2 → 3 at", "seen better: return +75")
+	fan("guidance 5", "stage guidance 3")
+	s.allReturn(n, 8, 0, 20, -10, 5)
+	s.says(t, "ω 5 → 3 at", "not seen yet", "2 questions were asked of this run")
+	s.ink(t, 1, s.Theme.Text)
+	fan("guidance 2", "stage guidance 3")
+	s.allReturn(n, 16, 60, 70, 80, 90)
+	s.says(t, "ω 2 → 3 at", "; with the 8 forks before", "2 questions")
+
+	confirm := func() {
+		s.typeLine("confirm")
+		made := s.dialog.Choices[0].Action()
+		s.dialog = nil
+		s.Update(made())
+		s.settleForks()
+	}
+	n.schedule = []string{"24000:ratio=0.75"}
+	confirm()
+	s.allReturn(n, 24, 60, 70, 80, 90)
+	s.says(t, "confirm: r ratio → 0.75 at 24,000", "seen better: return +75", "3 questions")
+	n.schedule = append(n.schedule, "24000/fit:37:tau=0.5")
+	confirm()
+	s.allReturn(n, 32, 0, 20, -10, 5)
+	s.says(t, "at 24,000, τ", "not seen yet", "4 questions")
+	s.ink(t, 4, s.Theme.Text)
+	confirm()
+	s.allReturn(n, 40, 0, 20, -10, 5)
+	s.says(t, "; with the 8 forks before", "4 questions")
+}
+
 // How many placebos give a false verdict depends on how often they were looked at.
 func TestAFalseVerdictOfAPlacebo(t *testing.T) {
 	s, n := forking(t, 160, 45)

@@ -84,10 +84,10 @@ type About struct {
 	// LoadConfig reads the configuration of that folder; nil: from its config.toml.
 	LoadConfig func(dir string) (config.Config, error)
 
-	// Fork makes children of the run and has them trained beside it. It is called outside the event
-	// loop. If it fails it returns the children that it could make with the error. nil: no children
-	// can be made here.
-	Fork func(ForkPlan) ([]Child, error)
+	// Fork makes children of the run, has them trained beside it, and returns them with the line of the
+	// journal that says what they are. It is called outside the event loop. If it fails it returns the
+	// children that it could make with the error. nil: no children can be made here.
+	Fork func(ForkPlan) (event.Forked, []Child, error)
 
 	// GoOn trains children on that stopped before their end. It returns them as Fork does.
 	GoOn func([]Child) ([]Child, error)

@@ -22,13 +22,14 @@ import (
 
 // fork makes the children of a plan, notes them in the journal and queues them. With an error it
 // returns the children that could be made.
-func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
+func (s *session) fork(p pane.ForkPlan) (made event.Forked, children []pane.Child, err error) {
 	room := func() forks.Room { return forks.RoomBeside(s.threads) }
 	if p.Hold {
 		room = forks.RoomAlone
 	}
 	children, over, err := s.forks.Add(room, func() ([]pane.Child, error) {
-		made, err := s.children(p)
+		var err error
+		made, err = s.children(p)
 		if len(made.Forks) == 0 {
 			return nil, err
 		}
@@ -46,7 +47,7 @@ func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
 		}
 		go s.release(over)
 	}
-	return children, err
+	return made, children, err
 }
 
 // goOn trains children on that stopped before their end.

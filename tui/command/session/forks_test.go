@@ -40,9 +40,9 @@ func TestConfirmationMakesRunsOnFreshSeeds(t *testing.T) {
 	}
 	s := &session{config: config, folder: folder}
 	s.forks.Begin = func(dir string) *exec.Cmd { return exec.Command("false") }
-	children, err := s.fork(pane.ForkPlan{Confirm: true, Each: 2, Steps: config.Steps})
-	if err != nil || len(children) != 4 {
-		t.Fatalf("%d children: %v", len(children), err)
+	made, children, err := s.fork(pane.ForkPlan{Confirm: true, Each: 2, Steps: config.Steps})
+	if err != nil || len(children) != 4 || fmt.Sprint(made.Schedule) != "[2000:guidance=3]" || made.Steps != config.Steps {
+		t.Fatalf("%d children of %v: %v", len(children), made, err)
 	}
 	s.forks.Wait()
 	changed := 0
@@ -71,9 +71,9 @@ func TestConfirmationMakesRunsOnFreshSeeds(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(strings.Replace(line, `"to":3`, `"to":5`, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.fork(pane.ForkPlan{Confirm: true, Each: 1, Steps: config.Steps})
-	if err != nil || len(again) != 2 {
-		t.Fatal(again, err)
+	made, again, err := s.fork(pane.ForkPlan{Confirm: true, Each: 1, Steps: config.Steps})
+	if err != nil || len(again) != 2 || fmt.Sprint(made.Schedule) != "[2000:guidance=5]" {
+		t.Fatal(made, again, err)
 	}
 	for i, c := range again {
 		child, err := presets.Resolve(presets.Choice{Preset: filepath.Join(c.Dir, run.ConfigName)})

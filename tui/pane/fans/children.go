@@ -155,7 +155,7 @@ func (p *Pane) TakeChildren(msg ChildrenRead) {
 		p.shown = true
 	}
 	if b.live() && b.over() && !was {
-		p.Tell(b.title + ": " + firstPart(p.verdictOf(b)) + "; 0 shows it")
+		p.Tell(p.titleOf(b.forked) + ": " + firstPart(p.verdictOf(b)) + "; 0 shows it")
 	}
 	p.draw()
 }

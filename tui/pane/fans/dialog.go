@@ -3,7 +3,6 @@ package fans
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -33,7 +32,7 @@ func (p *Pane) askFan(title string, plan pane.ForkPlan, about string) tea.Cmd {
 	for _, n := range fanSizes {
 		d.Choices = append(d.Choices, pane.Choice{Key: n.key, Label: p.choiceOf(plan, n.each), Action: func() tea.Cmd {
 			plan.Each = n.each
-			return p.fork(forkGroup{ForkPlan: plan, title: strings.TrimPrefix(title, "fan: ")})
+			return p.fork(forkGroup{ForkPlan: plan})
 		}})
 	}
 	if p.waits(plan) {

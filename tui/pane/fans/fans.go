@@ -56,9 +56,9 @@ func (p *Pane) Title(w int) (title, note string) {
 		title += fmt.Sprintf(" %d", len(p.Groups))
 	}
 	if !b.Confirm {
-		return p.Spelled(fmt.Sprintf("%s  %s at %s", title, b.title, format.Count(b.Children[0].From))), fmt.Sprintf("%d forks", len(b.Children))
+		return p.Spelled(fmt.Sprintf("%s  %s at %s", title, p.titleOf(b.forked), format.Count(b.Children[0].From))), fmt.Sprintf("%d forks", len(b.Children))
 	}
-	return p.Spelled(title + "  " + b.title), fmt.Sprintf("%d runs", len(b.Children))
+	return p.Spelled(title + "  " + p.titleOf(b.forked)), fmt.Sprintf("%d runs", len(b.Children))
 }
 
 // newest are the newest forks; nil: there are none.
@@ -74,7 +74,7 @@ func (p *Pane) Keys() []pane.Binding {
 	of := []pane.ID{pane.Fan}
 	return []pane.Binding{
 		{Name: "fan-take", Keys: []string{"enter"}, Panes: of, Does: "take", Help: "stage the change of the newest forks in this run: enter in KNOBS makes it", Action: p.take},
-		{Name: "fan-more", Keys: []string{"m"}, Panes: of, Does: "more", Help: "as many forks again for the same question; the verdict then rests on all of them", Action: p.more},
+		{Name: "fan-more", Keys: []string{"m"}, Panes: of, Does: "more", Help: "as many forks again with the same change; from the same value it is one question, and the verdict then rests on all of them", Action: p.more},
 		{Name: "fan-hold", Keys: []string{"h"}, Panes: of, Does: "hold", Help: "hold this run until the forks are done, or let it train on beside them", Action: p.hold},
 		{Name: "fan-resume", Keys: []string{"r"}, Panes: of, Does: "resume", Help: "train forks on that stopped before their end, such as those of a run that was killed", Action: p.goOn},
 		{Name: "fan-hide", Keys: []string{"d"}, Panes: of, Does: "hide", Help: "take the forks off the charts and the layout; they train on", Action: p.dismiss},
@@ -243,7 +243,7 @@ func (p *Pane) more() tea.Cmd {
 	if plan.Hold = plan.Hold && p.waits(plan); plan.Each == 0 {
 		plan.Each = len(b.Children) / 2
 	}
-	return p.fork(forkGroup{ForkPlan: plan, title: b.title})
+	return p.fork(forkGroup{ForkPlan: plan})
 }
 
 // commandFan is ":fan": forks as the words say.
@@ -255,12 +255,11 @@ func (p *Pane) commandFan(text string) error {
 	if err != nil {
 		return fmt.Errorf("fan: %w", err)
 	}
-	title := p.titleOfSet(plan.Set)
 	if plan.Each == 0 {
-		p.askFan("fan: "+title, plan, aboutChange)
+		p.askFan("fan: "+p.titleOfSet(plan.Set), plan, aboutChange)
 		return nil
 	}
-	p.StartLater(p.fork(forkGroup{ForkPlan: p.completed(plan), title: title}))
+	p.StartLater(p.fork(forkGroup{ForkPlan: p.completed(plan)}))
 	return nil
 }
 

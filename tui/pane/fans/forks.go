@@ -18,11 +18,11 @@ import (
 // forkGroup are the children of one plan.
 type forkGroup struct {
 	pane.ForkPlan
-	title    string
-	asked    int // the env step at which the fork was requested
+	forked   event.Forked // what the journal says of them
+	asked    int          // the env step at which the fork was requested
 	Children []ChildRun
 
-	result fan.Result // of these children and of those of earlier groups with the same plan
+	result fan.Result // of these children and of those of earlier groups that ask the same
 	before int        // number of the latter
 	judged int        // what was known when the result was found
 	began  time.Time  // when this screen made the children; zero: another one did
@@ -223,7 +223,8 @@ func (p *Pane) forget() {
 func (p *Pane) makeChildren(b forkGroup) tea.Cmd {
 	fork := p.About.Fork
 	return func() tea.Msg {
-		children, err := fork(b.ForkPlan)
+		forked, children, err := fork(b.ForkPlan)
+		b.forked = forked
 		for _, c := range children {
 			b.Children = append(b.Children, ChildRun{Child: c, step: c.From})
 		}

@@ -25,7 +25,7 @@ func (p *Pane) Body(w, h int) []string {
 	rest := p.Groups[:len(p.Groups)-1]
 	for i := range slices.Backward(rest) {
 		g := &rest[i]
-		out = append(out, "", p.Theme.Bold.On(p.Theme.Clip(p.Spelled(fmt.Sprintf("%s, %s", g.title, format.Counted(len(g.Children), "fork", "forks"))), w)))
+		out = append(out, "", p.Theme.Bold.On(p.Theme.Clip(p.Spelled(fmt.Sprintf("%s, %s", p.titleOf(g.forked), format.Counted(len(g.Children), "fork", "forks"))), w)))
 		out = append(out, p.Theme.Fit(p.VerdictInk(g).On(firstPart(p.verdictOf(g))), w))
 	}
 	if text := p.several(); text != "" {

@@ -7,12 +7,13 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
 )
 
 // recall lists the forks that a line of the journal names, unless they are listed already.
 func (p *Pane) recall(made event.Forked) {
-	b := forkGroup{ForkPlan: pane.ForkPlan{Steps: made.Steps, Every: made.Every, Confirm: len(made.Schedule) > 0}, title: p.titleOf(made)}
+	b := forkGroup{ForkPlan: pane.ForkPlan{Steps: made.Steps, Every: made.Every, Confirm: len(made.Schedule) > 0}, forked: made}
 	for _, c := range made.Changes {
 		text := c.Knob + "=" + c.To
 		if c.Now {
@@ -43,15 +44,21 @@ func (p *Pane) recall(made event.Forked) {
 
 // titleOf names what forks were made to find out.
 func (p *Pane) titleOf(made event.Forked) string {
+	var all []string
+	for _, text := range made.Schedule {
+		if c, err := knob.ParseScheduled(text); err == nil { // else it is a note
+			text = fmt.Sprintf("%s %s %s at %s", p.KnobTitle(c.Knob), p.Theme.Glyphs.Arrow, c.Value, format.Count(c.At.Step))
+		}
+		all = append(all, text)
+	}
 	switch {
-	case len(made.Schedule) > 2:
-		return fmt.Sprintf("confirm: %d changes", len(made.Schedule))
-	case len(made.Schedule) > 0:
-		return "confirm: " + strings.Join(made.Schedule, ", ")
+	case len(all) > 2:
+		return fmt.Sprintf("confirm: %d changes", len(all))
+	case len(all) > 0:
+		return "confirm: " + strings.Join(all, ", ")
 	case len(made.Changes) == 0:
 		return "placebo forks"
 	}
-	var all []string
 	for _, c := range made.Changes {
 		name := c.Knob
 		if k, err := knob.Find(c.Knob); err == nil {

@@ -17,10 +17,10 @@ import (
 )
 
 // question are the groups up to b that ask the same, the oldest first: those made later are added to
-// those before.
+// those before. What a knob was changed from is part of what is asked.
 func (p *Pane) question(b *forkGroup) (all []*forkGroup) {
 	for i := range p.Groups {
-		if g := &p.Groups[i]; slices.Equal(g.Set, b.Set) && g.Steps == b.Steps && g.Confirm == b.Confirm {
+		if g := &p.Groups[i]; slices.Equal(g.forked.Changes, b.forked.Changes) && slices.Equal(g.forked.Schedule, b.forked.Schedule) && g.forked.Steps == b.forked.Steps {
 			all = append(all, g)
 		}
 		if &p.Groups[i] == b {
@@ -178,10 +178,10 @@ func (p *Pane) holds(b *forkGroup) string {
 
 // several warns of many verdicts: each may be false by chance.
 func (p *Pane) several() string {
-	questions := map[string]bool{}
+	questions := map[*forkGroup]bool{} // by their first group
 	for i := range p.Groups {
 		if b := &p.Groups[i]; !b.placebo() && b.result.Verdict != fan.TooFew {
-			questions[fmt.Sprint(b.Set, b.Steps, b.Confirm)] = true
+			questions[p.question(b)[0]] = true
 		}
 	}
 	n := len(questions)
