@@ -94,6 +94,7 @@ type Result struct {
 	Low, High  float64    // its interval, valid at every look; infinite where the forks set no limit
 	Dealings   int        // the ways to deal out the change that were compared
 	AsMuch     int        // those of them that differ as much as the real one, itself included
+	Least      float64    // the least share of the ways that can differ as much, whatever the scores
 	// Sees is the difference that four fans of five like this one would see; NaN where none could.
 	Sees float64
 }
@@ -159,7 +160,7 @@ func Judge(batches []Batch) Result {
 	}
 	t := newTest(batches)
 	looks := looksOf(batches)
-	r.Looks, r.Dealings = len(looks), len(t.dealings)
+	r.Looks, r.Dealings, r.Least = len(looks), len(t.dealings), t.extreme()/float64(len(t.dealings))
 	reached := looks[:0:0]
 	for _, l := range looks {
 		if !l.known() {
@@ -310,14 +311,16 @@ func (t *test) centred(l look, changed []bool) float64 {
 	return total
 }
 
-// decides says whether any scores could give a verdict at a look.
-func (t *test) decides(l look) bool {
-	extreme := 1.0
+// extreme is how many dealings at least differ as much as the real one, itself included.
+func (t *test) extreme() float64 {
 	if t.even {
-		extreme = 2 // the other dealing differs as much, to the other side
+		return 2 // the other dealing differs as much, to the other side
 	}
-	return l.allows(len(t.dealings)) >= extreme
+	return 1
 }
+
+// decides says whether any scores could give a verdict at a look.
+func (t *test) decides(l look) bool { return l.allows(len(t.dealings)) >= t.extreme() }
 
 // allows is how many of n dealings a look may spend, with those of the looks before.
 func (l look) allows(n int) float64 { return math.Floor(l.spend*float64(n) + 1e-9) }

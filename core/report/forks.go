@@ -23,6 +23,7 @@ type Forks struct {
 	Others  []string   `json:"others"`
 	Scores  []*float64 `json:"scores"` // of all, by seed: the mean of the evaluations after the fork; null: not known yet
 	Said    string     `json:"said"`   // what they show
+	least   float64    // the least share of the ways to deal out the change that can differ as much; 0: unknown
 }
 
 // origin tells apart the checkpoints that runs were forked off; "" for runs that are no forks.
@@ -213,7 +214,8 @@ func compareForks(change string, changed, others []*Run, waiting int) *Forks {
 		f.Said = fmt.Sprintf("not looked at yet: forks that have not begun: %d", waiting)
 		return f
 	}
-	f.Said = fan.Judge([]fan.Batch{b}).Words(min(len(changed), len(others)), signed)
+	result := fan.Judge([]fan.Batch{b})
+	f.Said, f.least = result.Words(min(len(changed), len(others)), signed), result.Least
 	if done < len(runs) {
 		f.Said += fmt.Sprintf("; %d of %d forks are done", done, len(runs))
 	}
@@ -236,7 +238,17 @@ func (r *Report) severalChanges() string {
 	if n < 2 {
 		return ""
 	}
-	return fmt.Sprintf("%d changes were looked at: where none of them does anything, up to %.0f %% of such reports have a verdict. One that is to stand for itself needs at most %.2g %% of the ways to deal out the change to differ as much", n, 100*fan.AnyFalse(n), 100*fan.Error/float64(n))
+	needs, short := fan.Error/float64(n), []string(nil)
+	for _, f := range r.Forks {
+		if size := fmt.Sprintf("%d against %d (%.2g %% at the least)", len(f.Changed), len(f.Others), 100*f.least); f.least > needs && !slices.Contains(short, size) {
+			short = append(short, size)
+		}
+	}
+	text := fmt.Sprintf("%d changes were looked at: where none of them does anything, up to %.0f %% of such reports have a verdict. One that is to stand for itself needs at most %.2g %% of the ways to deal out the change to differ as much", n, 100*fan.AnyFalse(n), 100*needs)
+	if len(short) > 0 {
+		text += ", which is out of reach of " + strings.Join(short, " and ")
+	}
+	return text
 }
 
 // forksSection writes what forks show.

@@ -249,9 +249,15 @@ func TestForksAreComparedWithThoseThatMadeTheSameAgain(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	const want = "2 changes were looked at: where none of them does anything, up to 10 % of such reports have a verdict. One that is to stand for itself needs at most 2.5 % of the ways to deal out the change to differ as much."
+	const want = "2 changes were looked at: where none of them does anything, up to 10 % of such reports have a verdict. One that is to stand for itself needs at most 2.5 % of the ways to deal out the change to differ as much, which is out of reach of 4 against 4 (2.9 % at the least)."
 	var long, short strings.Builder
 	if err := errors.Join(all.Markdown(&long), all.Summary(&short)); err != nil || !strings.Contains(long.String(), want) || !strings.Contains(short.String(), want) {
 		t.Errorf("%v\n%s%s", err, &long, &short)
+	}
+	for _, f := range all.Forks {
+		f.least = 2. / 252 // of 5 against 5
+	}
+	if text := all.severalChanges(); !strings.HasSuffix(text, "to differ as much") {
+		t.Error(text)
 	}
 }
