@@ -241,7 +241,7 @@ func (r *Report) permutations(b *bufio.Writer) {
 	if r.Comparisons == 0 {
 		return
 	}
-	fmt.Fprint(b, "\n# What p says\n\np is that of a two-sided permutation test of the same number: the share of the ways to divide the seeds of both rows between them that give one at least as far from no difference. It supposes that without a difference both rows have one distribution, and may be small where they differ in spread alone: of simulated rows with one middle, one of which spreads twice as much, 10 of 100 have p below 0.05 at ten seeds each, and 21 if the other row has thirty, where the interval leaves out 0 in 6 or 7. Of many comparisons in which nothing differs, one in twenty has p below 0.05.\n")
+	fmt.Fprint(b, "\n# What p says\n\np is that of a two-sided permutation test of the same number: the share of the ways to divide the seeds of both rows between them that give one at least as far from no difference. It supposes that without a difference both rows have one distribution, and may be small where they differ in spread alone: of simulated normal rows with one middle, one of which spreads twice as much, 10 of 100 have p of interquartile means below 0.05 at ten seeds each, and 21 if the other row has thirty; of means it is 5 and 16. The bootstrap interval of interquartile means leaves out 0 in 6 or 7, Welch's in 5 or 6. Of many comparisons in which nothing differs, one in twenty has p below 0.05.\n")
 	if r.Comparisons == 1 {
 		fmt.Fprint(b, "\nThis report has one p.\n")
 		return

@@ -132,6 +132,7 @@ func TestAReportSaysHowManyComparisonsItMakes(t *testing.T) {
 		t.Errorf("%d and %+v, %d in all", task.Comparisons, d, r.Comparisons)
 	}
 	for want, n := range map[string]int{
+		"10 of 100 have p of interquartile means below 0.05 at ten seeds each, and 21 if the other row has thirty; of means it is 5 and 16.":   1,
 		"This report has 12 p, of all pairs of rows in all tables of all tasks.":                                                               1,
 		"stands for itself; one that is picked from these does below 0.05/12 = 0.0042.":                                                        1,
 		"(–: too few). No p of 5 seeds against 5 (0.0079 or more) can be below 0.0042, the bound of those that are picked from this report.\n": 2,
