@@ -27,6 +27,9 @@ type Failure struct {
 	Dir      string `json:"dir"`
 }
 
+// tookAlong begins the reason of a seed that ended because another one of its cohort diverged, also in results files.
+const tookAlong = "it ended with its cohort, of which seed "
+
 // blame is the last line of a journal that says that a learning step met a number that is not finite.
 type blame struct {
 	step, member int // member: run.NoMember if it was not one of several
@@ -64,7 +67,7 @@ func (r *Run) failed(e run.Entry) error {
 func (s Seed) failure() Failure {
 	f := Failure{Seed: s.Seed, Step: s.Run.Step, Reason: s.Run.Failed, Diverged: s.Run.Diverged, Dir: s.Run.Dir}
 	if b := s.Run.blamed; f.Diverged && b != nil && b.member != run.NoMember && b.member != s.Member {
-		f.Diverged, f.Reason = false, fmt.Sprintf("it ended with its cohort, of which seed %d diverged", s.Run.Members[b.member].Seed)
+		f.Diverged, f.Reason = false, fmt.Sprintf("%s%d diverged", tookAlong, s.Run.Members[b.member].Seed)
 	}
 	return f
 }

@@ -295,6 +295,17 @@ func TestACohortOfWhichOneDiverges(t *testing.T) {
 		if !slices.Equal(diverged, []bool{false, true, false}) || !strings.Contains(failed[0].Reason, "seed 4 diverged") || failed[1].Reason != "train agent: norm" {
 			t.Errorf("%s: %+v", name, failed)
 		}
+		// With a first step given it counts with 0, and those that ended with it have no score.
+		if all, err = New(runs, Options{ScoreFrom: 1000}); err != nil {
+			t.Fatal(err)
+		}
+		row := all.Tasks[0].Rows[0]
+		if !slices.Equal(row.Seeds, []uint64{4}) || len(row.Filled) != 1 || !row.Filled[0].Diverged || len(row.Failed) != 2 || row.Failed[0].Seed != 3 || row.Failed[1].Seed != 5 {
+			t.Errorf("%s: %+v", name, row)
+		}
+		if text := strings.Join(all.Tasks[0].failures(row), "\n"); !strings.Contains(text, "m: 2 of 3 seeds failed: it ended with its cohort, of which seed 4 diverged, steps 1,500 and 1,500") {
+			t.Errorf("%s: %s", name, text)
+		}
 	}
 }
 

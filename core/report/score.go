@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pgrlab/core/fan"
 )
@@ -146,9 +147,10 @@ func (r *Row) take(s Seed, t *Task, due int) {
 	}
 }
 
-// fail adds a seed that failed, and returns the score with which it counts; false: it has none.
+// fail adds a seed that failed, and returns the score with which it counts; false: it has none, as one that
+// was well and ended with its cohort.
 func (r *Row) fail(s Seed, why Failure, t *Task, due int) (score float64, ok bool) {
-	if score, ok = t.scoreOfFailed(s, due); ok {
+	if score, ok = t.scoreOfFailed(s, due); ok && !strings.HasPrefix(why.Reason, tookAlong) {
 		r.Filled = append(r.Filled, why)
 		return score, true
 	}
