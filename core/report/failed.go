@@ -224,13 +224,16 @@ func said(group []Failure) string {
 // failedSeeds writes which seeds failed, a line for each reason, and what that means for the numbers.
 func (t *Task) failedSeeds(b *bufio.Writer) {
 	var all []string
-	none := false
+	none, filled := false, false
 	for _, r := range t.Rows {
-		none = none || len(r.Failed) > 0
+		none, filled = none || len(r.Failed) > 0, filled || len(r.Filled) > 0
 		all = append(all, t.failures(r)...)
 	}
 	for _, text := range all {
 		fmt.Fprintf(b, "\n%s.\n", text)
+	}
+	if filled {
+		fmt.Fprintf(b, "\nThe area under the curve leaves out seeds that failed before step %s, though their returns count.\n", Count(t.Step))
 	}
 	if none {
 		fmt.Fprint(b, "\nA seed that failed has no return at that step: means, intervals and differences are of the other seeds. Those that diverged count in probabilities of improvement, as worse than all that did not, and in steps to a return.\n")

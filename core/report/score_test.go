@@ -45,6 +45,9 @@ func TestARunThatFailedCountsWithWhatItDidNotReach(t *testing.T) {
 					t.Errorf("%s: %q is not said twice in\n%s", name, said, text[:min(len(text), 3000)])
 				}
 			}
+			if strings.Count(text, "The area under the curve leaves out seeds that failed before step 5,000, though their returns count.") != 1 {
+				t.Errorf("%s: the area under the curve is not explained in\n%s", name, text[:min(len(text), 3000)])
+			}
 			if strings.Contains(text, "A seed that failed has no return at that step") || !strings.Contains(text, "last point of a seed that failed") {
 				t.Errorf("%s: %s", name, text)
 			}
