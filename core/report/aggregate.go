@@ -40,7 +40,7 @@ func (r *Report) aggregate(o Options) *Aggregate {
 	var labels []string
 	for _, t := range r.Tasks {
 		for _, row := range t.Rows {
-			if row.Touched != "" || o.Full[t.Task] == 0 {
+			if row.Touched != "" || row.ForksOf > 0 || o.Full[t.Task] == 0 {
 				continue
 			}
 			label := row.cell.Label() + " · " + row.Scale

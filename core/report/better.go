@@ -22,7 +22,7 @@ func (t *Task) compare() {
 	for i, a := range t.Rows {
 		t.Better = append(t.Better, make([]*Better, len(t.Rows)))
 		for j, b := range t.Rows {
-			if i == j || min(len(a.ranked()), len(b.ranked())) < MinPairs || sameOrigin(a, b) {
+			if i == j || min(len(a.ranked()), len(b.ranked())) < MinPairs || dependent(a, b) {
 				continue
 			}
 			t.Better[i][j] = better(a, b)

@@ -16,7 +16,7 @@ type Differences struct {
 	Statistic Statistic `json:"statistic"`
 	N         []int     `json:"n"` // by row: seeds that have the quantity
 	// Of[i][j] is the statistic of row i minus that of row j; nil if i is j, if either row has
-	// fewer seeds than the statistic takes, and for forks of one checkpoint, see Forks.
+	// fewer seeds than the statistic takes, and for forks of one run, see dependent.
 	Of          [][]*Difference `json:"of"`
 	Comparisons int             `json:"comparisons"` // pairs of rows that are compared
 }
@@ -91,7 +91,7 @@ func differences(t *Task) (all []Differences) {
 				d.Of = append(d.Of, make([]*Difference, len(t.Rows)))
 				for j, b := range t.Rows[:i] {
 					x, y := q.points(a), q.points(b)
-					if min(len(x), len(y)) < s.takes() || sameOrigin(a, b) {
+					if min(len(x), len(y)) < s.takes() || dependent(a, b) {
 						continue
 					}
 					stream := fmt.Sprintf("difference %s %s %s %s", q.name, t.Task, a.Label, b.Label)

@@ -159,9 +159,9 @@ func (r *Row) of() string {
 // outOf is that of another number of seeds.
 func (r *Row) outOf(n int) string {
 	if len(r.Failed) == 0 {
-		return fmt.Sprint(n)
+		return fmt.Sprint(n, r.forks())
 	}
-	return fmt.Sprintf("%d of %d", n, r.N+len(r.Failed))
+	return fmt.Sprintf("%d of %d%s", n, r.N+len(r.Failed), r.forks())
 }
 
 // failures says of which seeds a row has no score, which count with the least return where they made no

@@ -143,9 +143,9 @@ func curve(r *Row, name string, color int) []axes.Mark {
 			seeds = append(seeds, series)
 		}
 	}
-	label := fmt.Sprintf("%s (n=%d)", r.Label, len(seeds))
+	label := fmt.Sprintf("%s (n=%d%s)", r.Label, len(seeds), r.forks())
 	if n := len(r.Failed) + len(r.Filled) + len(r.FailedLater); n > 0 {
-		label = fmt.Sprintf("%s (n=%d of %d)", r.Label, len(seeds), len(seeds)+n)
+		label = fmt.Sprintf("%s (n=%d of %d%s)", r.Label, len(seeds), len(seeds)+n, r.forks())
 	}
 	if len(seeds) == 0 && len(failed) > 0 {
 		failed[0].Label = label
@@ -154,7 +154,7 @@ func curve(r *Row, name string, color int) []axes.Mark {
 		return failed
 	}
 	steps := grid(seeds)
-	if len(seeds) < MinSeeds || len(steps) < 2 {
+	if !r.spreads(len(seeds)) || len(steps) < 2 {
 		var marks []axes.Mark
 		for i, s := range seeds {
 			m := s.mark(axes.Thin, color)

@@ -280,9 +280,32 @@ func (r *Report) forksLines(w io.Writer) error {
 	return nil
 }
 
-// sameOrigin says whether two rows have forks of one checkpoint, which tables of rows leave to forksOf.
-func sameOrigin(a, b *Row) bool {
-	return slices.ContainsFunc(a.cell.Seeds, func(s Seed) bool {
+// origins is how many runs the seeds are forks of, if several are of one; else 0.
+func (c *Cell) origins() int {
+	roots := map[uint64]bool{}
+	for _, s := range c.Seeds {
+		if len(s.Run.forks) > 0 {
+			roots[s.Run.root+uint64(s.Member)] = true
+		}
+	}
+	if len(roots) == len(c.Seeds) {
+		return 0
+	}
+	return len(roots)
+}
+
+// forks says so after the number of seeds; "" if they are independent.
+func (r *Row) forks() string {
+	if r.ForksOf == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" forks of %d %s", r.ForksOf, plural(r.ForksOf, "run"))
+}
+
+// dependent says whether the seeds of two rows are not independent: one has several forks of one run, or both have
+// forks of one checkpoint. Tables of rows leave these to forksOf.
+func dependent(a, b *Row) bool {
+	return a.ForksOf+b.ForksOf > 0 || slices.ContainsFunc(a.cell.Seeds, func(s Seed) bool {
 		o := s.Run.origin()
 		return o != "" && slices.ContainsFunc(b.cell.Seeds, func(s Seed) bool { return s.Run.origin() == o })
 	})
@@ -291,8 +314,8 @@ func sameOrigin(a, b *Row) bool {
 // lacking says why tables of pairs of rows have no number in some places.
 func (t *Task) lacking() string {
 	for i, a := range t.Rows {
-		if slices.ContainsFunc(t.Rows[:i], func(b *Row) bool { return sameOrigin(a, b) }) {
-			return "–: too few, or forks of one checkpoint, which are no independent seeds"
+		if slices.ContainsFunc(t.Rows[:i], func(b *Row) bool { return dependent(a, b) }) {
+			return "–: too few, or forks of one run, which are no independent seeds"
 		}
 	}
 	return "–: too few"

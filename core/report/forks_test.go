@@ -200,8 +200,58 @@ func TestForksOfTwoRunsAreNotPooled(t *testing.T) {
 		t.Error("forks of common checkpoints are pooled")
 	}
 	var b strings.Builder
-	if err := r.Markdown(&b); err != nil || !strings.Contains(b.String(), "(–: too few, or forks of one checkpoint") {
+	if err := r.Markdown(&b); err != nil || !strings.Contains(b.String(), "(–: too few, or forks of one run, which") {
 		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// Forks of one run are one seed: they stand singly, without intervals, and are compared with no row but by their own
+// test. Those of as many runs are as many seeds.
+func TestForksOfOneRunAreNoIndependentSeeds(t *testing.T) {
+	for n, statistic := range map[int]Statistic{1: OfInterquartileMeans, 2: OfMeans, 12: OfInterquartileMeans} {
+		var runs []*Run
+		for _, task := range []string{"t", "u"} {
+			for seed := range 12 {
+				r := journal(t, t.TempDir(), task, "pgr", seed%n, []float64{1, 2}, forked(2000, "2000", string(rune('a'+seed%n))), atOnce(2000, "guidance", float64(1+2*(seed/6))),
+					at(3000, float64(seed)), run.Line{Type: "done", Step: 3000, Member: run.NoMember})
+				r.Begun(uint64(seed + 20))
+				runs = append(runs, r)
+				if seed < 6 {
+					runs = append(runs, journal(t, t.TempDir(), task, "sac", seed+50, []float64{1, 2, float64(seed)}))
+				}
+			}
+		}
+		r, err := New(runs, Options{Statistic: statistic, Full: map[string]float64{"t": 10, "u": 10}, Threshold: pointer(0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := r.Markdown(&text); err != nil {
+			t.Fatal(err)
+		}
+		task := r.Tasks[0]
+		for i, row := range task.Rows {
+			alone := row.Method == "pgr" && n < 12
+			_, _, centred := row.centre()
+			if row.N != 6 || alone != (row.ForksOf == n) || alone == centred || alone != (row.Mean == nil) || alone != (row.Area.Mean == nil) || alone != (row.Reaches.Median == nil) {
+				t.Errorf("forks of %d: %+v", n, row)
+			}
+			for j, b := range task.Better[i] {
+				if other := task.Rows[j]; i != j && (b != nil) != (n == 12) {
+					t.Errorf("forks of %d: %s is compared with %s: %+v", n, row.Label, other.Label, b)
+				}
+			}
+		}
+		if wholes := len(r.Aggregate.Rows); (r.Comparisons > 0) != (n == 12) || n < 12 && wholes != 1 || n == 12 && wholes != 3 {
+			t.Errorf("forks of %d: %d comparisons, %d rows over both tasks", n, r.Comparisons, wholes)
+		}
+		if n == 1 && (len(r.Forks) != 2 || !strings.HasPrefix(r.Forks[0].Said, "seen better")) {
+			t.Errorf("their own test: %+v", r.Forks)
+		}
+		said := map[int]string{1: "| 0, 1, 2, 3, 4, 5 (n=6 forks of 1 run) | – |", 2: "| 0, 1, 2, 3, 4, 5 (n=6 forks of 2 runs) | – |", 12: "(n=6) |"}[n]
+		if !strings.Contains(text.String(), said) || strings.Contains(text.String(), "count as one seed") != (n < 12) {
+			t.Errorf("forks of %d: no %q in\n%s", n, said, &text)
+		}
 	}
 }
 

@@ -72,6 +72,9 @@ func (t *Task) aboutRows(b *bufio.Writer) {
 		if r.Touched != "" {
 			fmt.Fprintf(b, "\n%s was changed by hand while it ran, and is not to be compared with clean rows as if it were one of them: `%s`\n", r.name, r.Touched)
 		}
+		if r.ForksOf > 0 {
+			fmt.Fprintf(b, "\n%s: forks of one run count as one seed: each stands by itself, and the row is compared with no other in these tables.\n", r.name)
+		}
 		if n := len(r.Changed); n > 0 {
 			fmt.Fprintf(b, "\n%s: numbers of %d %s may have been changed afterwards, see below.\n", r.name, n, plural(n, "run"))
 		}
@@ -179,7 +182,7 @@ func (r *Row) reached() string {
 	if n == 0 {
 		return "–"
 	}
-	if n < MinSeeds {
+	if !r.spreads(n) {
 		var points []string
 		for _, p := range r.Reaches.Points {
 			if p == nil {

@@ -67,7 +67,7 @@ func (r *Row) measured(kinds measures, step int) (all []Measured) {
 				m.add(mean)
 			}
 		}
-		m.N, m.Spread = len(m.Points), m.Spread.summarised()
+		m.N, m.Spread = len(m.Points), r.summarised(m.Spread)
 		found = found || m.N+m.Diverged > 0 && (kinds.needed == 0 || i < kinds.needed)
 		all = append(all, m)
 	}

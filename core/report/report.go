@@ -65,7 +65,7 @@ type Task struct {
 	ThresholdOf string `json:"threshold_of,omitempty"`
 	Rows        []*Row `json:"rows"`
 	// Better[i][j] is the probability that a run of row i is better than a run of
-	// row j; nil if i is j, and if either row has fewer than MinPairs seeds.
+	// row j; nil if i is j, if either row has fewer than MinPairs seeds, and if dependent.
 	Better [][]*Better `json:"better,omitempty"`
 	// Comparisons is how many pairs of rows have an interval in Better.
 	Comparisons int `json:"better_comparisons,omitempty"`
@@ -78,16 +78,17 @@ type Task struct {
 }
 
 // Row holds the numbers of a cell. Statistics that need MinSeeds seeds are missing if
-// there are fewer.
+// there are fewer, and all that suppose independent seeds with ForksOf.
 type Row struct {
 	Label   string `json:"label"`
 	Method  string `json:"method"`
 	Scale   string `json:"scale"`
 	Variant string `json:"variant,omitempty"`
-	Touched string `json:"touched,omitempty"` // the changes by hand
-	Frames  int    `json:"frames,omitempty"`  // frames of the task in an env step, for a learner that sees frames
-	N       int    `json:"n"`                 // seeds with a score
-	Missing int    `json:"missing,omitempty"` // seeds that have not reached the step, and did not fail
+	Touched string `json:"touched,omitempty"`  // the changes by hand
+	Frames  int    `json:"frames,omitempty"`   // frames of the task in an env step, for a learner that sees frames
+	N       int    `json:"n"`                  // seeds with a score
+	ForksOf int    `json:"forks_of,omitempty"` // how many runs the seeds are forks of, if fewer than seeds: these are not independent then
+	Missing int    `json:"missing,omitempty"`  // seeds that have not reached the step, and did not fail
 	// Failed are the seeds that have no score because they failed, Filled those that failed and have one
 	// because evaluations that they did not reach count with the least return, FailedLater those that failed
 	// after the step.
@@ -136,9 +137,12 @@ func (s *Spread) add(v float64) {
 	s.Points = append(s.Points, v)
 }
 
-// summarised adds mean and deviation if there are enough seeds.
-func (s Spread) summarised() Spread {
-	if len(s.Points) >= MinSeeds {
+// spreads says whether the spread of n of the row's seeds is reported.
+func (r *Row) spreads(n int) bool { return n >= MinSeeds && r.ForksOf == 0 }
+
+// summarised adds mean and deviation to a number of the row's seeds, if there are enough.
+func (r *Row) summarised(s Spread) Spread {
+	if r.spreads(len(s.Points)) {
 		s.Mean, s.Std = pointer(Mean(s.Points)), pointer(Deviation(s.Points))
 	}
 	return s
@@ -270,7 +274,7 @@ func (t *Task) label(c *Cell) string {
 
 // newRow computes the numbers of a cell at the task's step. due is how many evaluations count of a seed.
 func newRow(c *Cell, t *Task, due int, o Options) *Row {
-	r := &Row{Label: t.label(c), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, Frames: c.Seeds[0].Run.Frames, cell: c}
+	r := &Row{Label: t.label(c), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, Frames: c.Seeds[0].Run.Frames, ForksOf: c.origins(), cell: c}
 	for _, s := range c.Seeds {
 		r.take(s, t, due)
 	}
@@ -307,7 +311,7 @@ func (r *Row) reach(t *Task) {
 		r.Reaches.Points = append(r.Reaches.Points, &step)
 		all = append(all, float64(step))
 	}
-	if len(all) >= MinSeeds {
+	if r.spreads(len(all)) {
 		slices.Sort(all)
 		if median := (all[(len(all)-1)/2] + all[len(all)/2]) / 2; !math.IsInf(median, 1) {
 			r.Reaches.Median = &median

@@ -163,12 +163,10 @@ func (r *Row) fail(s Seed, why Failure, t *Task, due int) (score float64, ok boo
 
 // summarise computes the statistics over the seeds, if there are enough.
 func (r *Row) summarise(s Statistic) {
-	if r.N >= MinSeeds {
-		r.Mean, r.Std = pointer(Mean(r.Points)), pointer(Deviation(r.Points))
-		r.Area = r.Area.summarised()
-		r.Dormant = r.Dormant.summarised()
-	}
-	if r.N < s.takes() {
+	returns := r.summarised(Spread{Points: r.Points})
+	r.Mean, r.Std = returns.Mean, returns.Std
+	r.Area, r.Dormant = r.summarised(r.Area), r.summarised(r.Dormant)
+	if r.N < s.takes() || r.ForksOf > 0 {
 		return
 	}
 	if s == OfMeans {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -43,7 +44,7 @@ func (r *Report) Summary(w io.Writer) error {
 			if enough {
 				interval = fmt.Sprintf("%s to %s", value(in.Low), value(in.High))
 			}
-			few, wide = few || !enough, wide && !row.narrow()
+			few, wide = few || cmp.Or(row.ForksOf, row.N) < t.Statistic.takes(), wide && !row.narrow()
 			table = append(table, []string{t.Task, label, Count(t.Step), row.frame(t.Step), row.of(), returned, interval})
 		}
 	}
