@@ -80,7 +80,9 @@ func (r *Report) aggregate(o Options) *Aggregate {
 				w.add(p.row, o.Full[p.task])
 			}
 		}
-		w.summarise(o.Statistic)
+		if w.summarise(o.Statistic); flat(w.strata...) {
+			w.MeanIn, w.IQMIn = nil, nil
+		}
 		a.Rows = append(a.Rows, w)
 	}
 	return a

@@ -60,8 +60,8 @@ func (s Statistic) ofSorted() func(sorted []float64) float64 {
 // Difference is the difference of two rows with its 95 % interval. The same seed in two methods
 // shares the first random actions and little else, so seeds are not paired.
 type Difference struct {
-	Value    float64  `json:"value"`
-	Interval Interval `json:"interval"`
+	Value    float64   `json:"value"`
+	Interval *Interval `json:"interval,omitempty"` // nil: neither row has any spread
 	// Permutation is the p of a permutation test of the same difference.
 	Permutation float64 `json:"permutation_p"`
 	N           [2]int  `json:"n"` // seeds of each row
@@ -112,19 +112,27 @@ func differences(t *Task) (all []Differences) {
 // other sign (0 − x: −x of 0 is written "-0"): another bootstrap would have another interval, and might
 // leave out 0 where this one does not.
 func (d *Difference) back() *Difference {
-	return &Difference{Value: 0 - d.Value, Interval: Interval{0 - d.Interval.High, 0 - d.Interval.Low}, Permutation: d.Permutation, N: [2]int{d.N[1], d.N[0]}}
+	back := &Difference{Value: 0 - d.Value, Permutation: d.Permutation, N: [2]int{d.N[1], d.N[0]}}
+	if d.Interval != nil {
+		back.Interval = &Interval{0 - d.Interval.High, 0 - d.Interval.Low}
+	}
+	return back
 }
 
 func (s Statistic) difference(a, b []float64, stream string) *Difference {
 	d := &Difference{N: [2]int{len(a), len(b)}, Permutation: permuted(bootstrap.Sub(stream+" p"), a, b, s.ofSorted())}
-	if s == OfMeans {
-		d.Value, d.Interval = Mean(a)-Mean(b), Welch(a, b)
-		return d
-	}
 	var iqm interquartile
 	less := func(s [][]float64) float64 { return iqm.of(s[0]) - iqm.of(s[1]) }
 	strata := [][]float64{a, b}
-	d.Value, d.Interval = less(strata), Bootstrap(bootstrap.Sub(stream), strata, less)
+	var in Interval
+	if s == OfMeans {
+		d.Value, in = Mean(a)-Mean(b), Welch(a, b)
+	} else {
+		d.Value, in = less(strata), Bootstrap(bootstrap.Sub(stream), strata, less)
+	}
+	if !flat(a, b) {
+		d.Interval = &in
+	}
 	return d
 }
 
@@ -132,14 +140,21 @@ func (s Statistic) difference(a, b []float64, stream string) *Difference {
 func (t *Task) differences(b *bufio.Writer) {
 	for _, d := range t.Differences {
 		fmt.Fprintf(b, "\n%s of the %s, that of the row less that of the column, with %s of the difference and p:\n", d.Statistic.heading(), d.Quantity, d.Statistic.interval())
+		even := ""
 		t.square(b, func(i int) string { return t.Rows[i].outOf(d.N[i]) }, func(i, j int) string {
 			v := d.Of[i][j]
 			if v == nil {
 				return "–"
 			}
-			return fmt.Sprintf("%s [%s, %s], p %s", signed(v.Value), signed(v.Interval.Low), signed(v.Interval.High), probability(v.Permutation))
+			in := "–"
+			if v.Interval == nil {
+				even = " [–]: neither row has any spread."
+			} else {
+				in = fmt.Sprintf("%s, %s", signed(v.Interval.Low), signed(v.Interval.High))
+			}
+			return fmt.Sprintf("%s [%s], p %s", signed(v.Value), in, probability(v.Permutation))
 		})
-		fmt.Fprintf(b, "\nSeeds are unpaired; a difference takes %d of both rows (%s).%s%s\n", d.Statistic.takes(), t.lacking(), d.worth(), unreachable(d.compared(), d.Statistic.cut, t.level))
+		fmt.Fprintf(b, "\nSeeds are unpaired; a difference takes %d of both rows (%s).%s%s%s\n", d.Statistic.takes(), t.lacking(), even, d.worth(), unreachable(d.compared(), d.Statistic.cut, t.level))
 		if d.Quantity == dormantQuantity && t.mixedLatents() {
 			fmt.Fprint(b, "\nIn mazes seen as rays the dormant ratio of a method with a generator is of the last layer of its trunk alone, on latents as the last refit stored them; that of others is of all layers of theirs, on present observations. Rows of the two kinds are not comparable.\n")
 		}

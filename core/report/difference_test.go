@@ -124,10 +124,10 @@ func TestADifferenceHasOneInterval(t *testing.T) {
 	}
 	of := r.Tasks[0].Differences[0].Of
 	there, back := *of[0][1], *of[1][0]
-	if there.Value != -back.Value || there.Interval != (Interval{-back.Interval.High, -back.Interval.Low}) || there.Permutation != back.Permutation || back.Interval.Low >= back.Interval.High {
+	if there.Value != -back.Value || *there.Interval != (Interval{-back.Interval.High, -back.Interval.Low}) || there.Permutation != back.Permutation || back.Interval.Low >= back.Interval.High {
 		t.Errorf("%+v, and back %+v", there, back)
 	}
-	if none := (&Difference{}).back(); signed(none.Value) != "+0" {
+	if none := (&Difference{}).back(); signed(none.Value) != "+0" || none.Interval != nil {
 		t.Errorf("no difference is %s", signed(none.Value))
 	}
 }
@@ -144,8 +144,38 @@ func TestDifferencesOfReturnsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := r.Tasks[0].Differences
-	if len(all) != 1 || all[0].Of[0][1].Value != 0 || all[0].Of[0][1].Interval != (Interval{}) {
+	if len(all) != 1 || all[0].Of[0][1].Value != 0 || all[0].Of[0][1].Interval != nil {
 		t.Errorf("%+v", all)
+	}
+}
+
+// Numbers without any spread show a difference and no interval, whatever rounding adds to their deviation.
+func TestRowsWithoutSpreadHaveNoInterval(t *testing.T) {
+	for n, s := range map[int]Statistic{3: OfMeans, 5: OfInterquartileMeans} {
+		var runs []*Run
+		for _, task := range []string{"t", "u"} {
+			for seed := range n {
+				for method, v := range map[string]float64{"a": 0.1, "b": 0.3, "c": float64(seed)} {
+					runs = append(runs, journal(t, t.TempDir(), task, method, seed, []float64{v}))
+				}
+			}
+		}
+		r, text := texts(t, runs, Options{Statistic: s, Full: map[string]float64{"t": 1, "u": 1}})
+		task := r.Tasks[0]
+		of := task.Differences[0].Of
+		near(t, "difference", of[1][0].Value, 0.3-0.1)
+		if of[1][0].Interval != nil || of[0][1].Interval != nil || of[2][0].Interval == nil || of[2][0].Interval.Low >= of[2][0].Interval.High {
+			t.Errorf("%s: %+v, %+v", s, of[1][0], of[2][0])
+		}
+		if _, _, ok := task.Rows[0].centre(); ok || r.Aggregate.Rows[0].IQMIn != nil || r.Aggregate.Rows[0].MeanIn != nil {
+			t.Errorf("%s: %+v, %+v", s, task.Rows[0], r.Aggregate.Rows[0])
+		}
+		if _, _, ok := task.Rows[2].centre(); !ok {
+			t.Errorf("%s: %+v", s, task.Rows[2])
+		}
+		if p := probability(of[1][0].Permutation); !strings.Contains(text, "| +0.2 [–], p "+p+" |") || strings.Count(text, " [–]: neither row has any spread.") != 2 || strings.Contains(text, "Of fewer than") {
+			t.Errorf("%s:\n%s", s, text[:min(len(text), 5000)])
+		}
 	}
 }
 
@@ -169,7 +199,7 @@ func TestDifferencesOfFewSeeds(t *testing.T) {
 	}
 	d := all[0].Of[0][1]
 	near(t, "difference", d.Value, 10-3)
-	if d.Interval != Welch([]float64{0, 4, 8, 12, 16, 20}, []float64{0, 3, 6}) || d.N != [2]int{6, 3} || all[0].Of[0][2] != nil || all[0].Of[2][1] != nil {
+	if *d.Interval != Welch([]float64{0, 4, 8, 12, 16, 20}, []float64{0, 3, 6}) || d.N != [2]int{6, 3} || all[0].Of[0][2] != nil || all[0].Of[2][1] != nil {
 		t.Errorf("%+v", all[0])
 	}
 	var text bytes.Buffer

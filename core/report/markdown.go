@@ -100,7 +100,7 @@ func (t *Task) explanation(b *bufio.Writer) {
 	case !t.StepExact:
 		at = "Every seed counts with its last evaluation at or before that step; not all were evaluated there."
 	}
-	fmt.Fprintf(b, "\n%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1); with fewer: the single seeds. The %s has %s, from %d seeds on. %s.\n",
+	fmt.Fprintf(b, "\n%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1); with fewer: the single seeds. The %s has %s, from %d seeds on, if their returns differ. %s.\n",
 		at, MinSeeds, t.Statistic, t.Statistic.ofRow(), t.Statistic.takes(), t.areaText())
 	if slices.ContainsFunc(t.Rows, (*Row).narrow) {
 		fmt.Fprintf(b, "\n%s\n", narrow)

@@ -169,12 +169,17 @@ func (r *Row) summarise(s Statistic) {
 	if r.N < s.takes() || r.ForksOf > 0 {
 		return
 	}
+	if s != OfMeans {
+		r.IQM = pointer(IQM(r.Points))
+	}
+	if flat(r.Points) {
+		return
+	}
 	if s == OfMeans {
 		half := Margin(estimate(r.Points))
 		r.MeanIn = &Interval{Mean(r.Points) - half, Mean(r.Points) + half}
 		return
 	}
-	r.IQM = pointer(IQM(r.Points))
 	var iqm interquartile
 	in := Bootstrap(bootstrap.Sub("iqm "+r.cell.Task+" "+r.Label), [][]float64{r.Points}, func(s [][]float64) float64 { return iqm.of(s...) })
 	r.IQMIn = &in

@@ -145,7 +145,7 @@ func TestRowsAreComparedByMeans(t *testing.T) {
 	task := r.Tasks[0]
 	a, b := task.Rows[0].Points, task.Rows[1].Points
 	d := task.Differences[0].Of[1][0]
-	if len(task.Differences) != 1 || task.Differences[0].Statistic != OfMeans || task.Differences[0].Comparisons != 3 || d.Value != Mean(b)-Mean(a) || d.Interval != Welch(b, a) {
+	if len(task.Differences) != 1 || task.Differences[0].Statistic != OfMeans || task.Differences[0].Comparisons != 3 || d.Value != Mean(b)-Mean(a) || *d.Interval != Welch(b, a) {
 		t.Errorf("%+v", task.Differences)
 	}
 	near(t, "p", d.Permutation, brute(b, a, func(x, y []float64) float64 { return Mean(x) - Mean(y) }))
@@ -163,13 +163,13 @@ func TestRowsAreComparedByMeans(t *testing.T) {
 	whole := r.Aggregate.Rows[0]
 	near(t, "of two tasks", whole.MeanIn.High, 0.105+2.2281388519649385*Deviation(a)/100/math.Sqrt(12))
 	for want, n := range map[string]int{
-		"| return | mean | area under the curve |":                                                2,
-		"| 10.5 [-1.95, 22.9] (n=6) |":                                                            2,
-		"The mean has Student's 95 % interval, which supposes normal returns, from 2 seeds on.":   2,
-		"Mean of the return, that of the row less that of the column, with Welch's 95 % interval": 2,
-		"| a · demo | 0.105 [":                                                                    1,
-		"nterquartile mean of the return":                                                         0,
-		">mean, 95 % interval<":                                                                   1,
+		"| return | mean | area under the curve |": 2,
+		"| 10.5 [-1.95, 22.9] (n=6) |":             2,
+		"The mean has Student's 95 % interval, which supposes normal returns, from 2 seeds on, if their returns differ.": 2,
+		"Mean of the return, that of the row less that of the column, with Welch's 95 % interval":                        2,
+		"| a · demo | 0.105 [":            1,
+		"nterquartile mean of the return": 0,
+		">mean, 95 % interval<":           1,
 	} {
 		if strings.Count(text, want) != n {
 			t.Errorf("%q is there %d times, not %d, in\n%s", want, strings.Count(text, want), n, text[:min(len(text), 6000)])

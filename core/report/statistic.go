@@ -71,6 +71,12 @@ func Welch(a, b []float64) Interval {
 	return Interval{mid - half, mid + half}
 }
 
+// flat says whether none of the rows has any spread. Then there is no interval: a few equal numbers, such as zeros
+// at a bound, show no certainty.
+func flat(rows ...[]float64) bool {
+	return !slices.ContainsFunc(rows, func(x []float64) bool { return slices.Min(x) < slices.Max(x) })
+}
+
 // Estimate says how well a mean is known: its standard error, and of how many values it is.
 type Estimate struct {
 	Err float64
