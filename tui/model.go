@@ -186,7 +186,7 @@ func (m *Model) begin(msg started) tea.Cmd {
 
 func (m *Model) resize(w, h int) {
 	m.w, m.h = w, h
-	m.pictures.Resized()
+	m.pictures.Resized(w, h)
 	m.Relayout()
 }
 

@@ -78,9 +78,11 @@ func (p *Pictures) Take(msg PicturesAnswered) bool {
 	return p.images.Use(msg.answers.Protocol(p.systemCell()))
 }
 
-// Resized reads the size of a cell again and says whether it has changed. Call it after each change
-// of the terminal's size.
-func (p *Pictures) Resized() bool { return p != nil && p.images.Resize(p.systemCell()) }
+// Resized takes the size of the screen in cells, reads the size of a cell again and says whether that
+// has changed. Call it after each change of the terminal's size.
+func (p *Pictures) Resized(columns, rows int) bool {
+	return p != nil && p.images.Resize(image.Pt(columns, rows), p.systemCell())
+}
 
 // Canvas returns what pictures are drawn on.
 func (p *Pictures) Canvas(s picture.Style) picture.Canvas {
@@ -95,7 +97,7 @@ func (p *Pictures) Streams(in, out *os.File) (io.Reader, io.Writer) {
 	gone := func(error) {} // the program notices this as well
 	frames := &frames{to: out, lost: gone, images: p.images}
 	p.out = frames
-	return &screenInput{in, gone, p.asker}, &screenOutput{out, frames}
+	return &screenInput{File: in, lost: gone, asker: p.asker}, &screenOutput{out, frames}
 }
 
 // Lost says, once, that everything must be drawn again.

@@ -15,6 +15,7 @@ type Images struct {
 	mu       sync.Mutex
 	protocol Protocol
 	cell     image.Point // size of a cell in pixels
+	screen   image.Point // size of the screen in cells; 0 by 0: not known yet
 	epoch    int         // generation of drawn lines: older lines may name forgotten images
 	lost     bool        // a line with a forgotten image was written
 	newest   uint32
@@ -70,9 +71,15 @@ func (m *Images) Use(p Protocol, cell image.Point) bool {
 	return true
 }
 
-// Resize is Use with a new size of a cell; 0 by 0 means unknown and changes nothing.
-func (m *Images) Resize(cell image.Point) bool {
+// mostPixels is how many pixels a screen has at most to be drawn in pixels: those of an 8K display.
+// A terminal may claim more; images cost memory and time of the process that draws them.
+const mostPixels = 7680 * 4320
+
+// Resize notes the size of the screen in cells, and is Use with a new size of a cell, of which 0 by 0
+// means unknown and changes nothing.
+func (m *Images) Resize(screen, cell image.Point) bool {
 	m.mu.Lock()
+	m.screen = screen
 	p := m.protocol
 	m.mu.Unlock()
 	return p != Characters && cell.X > 0 && cell.Y > 0 && m.Use(p, cell)
@@ -95,7 +102,8 @@ func (m *Images) Canvas(s Style) Canvas {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.protocol == Characters || s == ASCII { // without UTF-8 there are no placeholders
+	tooLarge := m.screen.X*m.cell.X*m.screen.Y*m.cell.Y > mostPixels
+	if m.protocol == Characters || s == ASCII || tooLarge { // without UTF-8 there are no placeholders
 		c := On(s)
 		c.epoch = m.epoch
 		return c

@@ -270,11 +270,17 @@ func TestCanvasesOfCharacters(t *testing.T) {
 			t.Errorf("%q of %v", got, c.Size(4, 2))
 		}
 	}
-	if m.Resize(testCell) || !m.Use(Kitty, testCell) || m.Use(Kitty, testCell) || m.Resize(image.Point{}) || !m.Resize(image.Pt(8, 16)) {
+	screen := image.Pt(80, 24)
+	if m.Resize(screen, testCell) || !m.Use(Kitty, testCell) || m.Use(Kitty, testCell) || m.Resize(screen, image.Point{}) || !m.Resize(screen, image.Pt(8, 16)) {
 		t.Error("a change is not reported, or something else is")
 	}
 	if c := m.Canvas(ASCII); c.Pixels() || c.Lines(img, 4, 2)[0] != Lines(img, 4, 2, ASCII)[0] {
 		t.Error("a terminal without UTF-8 is given placeholders")
+	}
+	for claimed, pixels := range map[image.Point]bool{screen: true, image.Pt(600, 250): false} {
+		if m.Resize(claimed, image.Pt(50, 100)); m.Canvas(TrueColour).Pixels() != pixels {
+			t.Errorf("a screen of %v cells with 50x100 pixels each: pixels %v", claimed, !pixels)
+		}
 	}
 	frame := []byte(ansi.CursorHomePosition + "x")
 	if got := none.Frame(frame); string(got) != string(frame) {

@@ -86,15 +86,21 @@ func (a Answers) sixels() bool {
 	return slices.Contains(a.Attributes, sixelGraphics) && !strings.HasPrefix(a.Name, "Konsole ")
 }
 
+// largestCell is more pixels than a side of a cell has on any display.
+const largestCell = 200
+
 func (a Answers) worthAsking() bool { return !a.multiplexed() && (a.placeholders() || a.sixels()) }
 
 // Protocol is the best protocol by which the terminal shows images, and the size of a cell in
-// pixels. The cell that the system reports, unless it is 0 by 0, is newer than the one in the
-// answer.
+// pixels; 0 by 0: unknown, as a cell that is larger than any display has. The cell that the system
+// reports, unless it is 0 by 0, is newer than the one in the answer.
 func (a Answers) Protocol(cell image.Point) (picture.Protocol, image.Point) {
 	const fewest = 256 // colours that a picture needs
 	if cell.X < 1 || cell.Y < 1 {
 		cell = a.Cell
+	}
+	if min(cell.X, cell.Y) < 1 || max(cell.X, cell.Y) > largestCell {
+		cell = image.Point{}
 	}
 	switch {
 	case !a.worthAsking():

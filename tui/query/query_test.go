@@ -75,6 +75,12 @@ var terminals = []struct {
 	{"tmux with sixels", map[string]string{
 		">0q": "\x1bP>|tmux 3.4\x1b\\", "c": "\x1b[?1;2;4c", "16t": "\x1b[6;20;10t",
 	}, image.Pt(10, 20), picture.Characters, image.Pt(10, 20)},
+	{"a liar", map[string]string{
+		"c": "\x1b[?62;4c", "16t": "\x1b[6;100000;100000t", "?1;1;0S": "\x1b[?1;0;256S",
+	}, image.Point{}, picture.Characters, image.Point{}},
+	{"a liar with kitty's protocol", map[string]string{
+		">0q": "\x1bP>|kitty(0.41.1)\x1b\\", "c": "\x1b[?62;c", "16t": "\x1b[6;18;99999999999999999999t", "_G": "\x1b_Gi=31;OK\x1b\\",
+	}, image.Point{}, picture.Kitty, image.Point{}},
 	{"VT100", map[string]string{"c": "\x1b[?1;2c"}, image.Point{}, picture.Characters, image.Point{}},
 }
 

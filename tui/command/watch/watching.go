@@ -86,7 +86,7 @@ func (v *watching) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		v.w, v.h = msg.Width, msg.Height
-		v.pictures.Resized()
+		v.pictures.Resized(v.w, v.h)
 		return v, v.again()
 	case tui.PicturesAnswered:
 		if v.pictures.Take(msg) {
