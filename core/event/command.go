@@ -68,7 +68,7 @@ type Checkpoint struct{ By string }
 // Note writes a line into the journal.
 type Note struct{ Text, By string }
 
-// Attach notes that a screen came. Attach and Detach do not affect training.
+// Attach notes that a screen came which may drive. Attach and Detach do not affect training.
 type Attach struct{ By string }
 
 // Detach notes that a screen went away.

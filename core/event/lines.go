@@ -327,7 +327,7 @@ type Device struct {
 	Text string `json:"text"`
 }
 
-// View is a screen that came or went.
+// View is a screen that came or went; those that only watch have no lines.
 type View struct {
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -375,3 +376,28 @@ func TestWatchingScreensLeavePlaces(t *testing.T) {
 		t.Errorf("%d places for those that watch, %d for those that may drive", watching, driving)
 	}
 }
+
+// The journal has lines about the screens that may drive.
+func TestTheJournalSaysWhoMayDrive(t *testing.T) {
+	for want, lines := range map[string]int{wantScreen: 2, wantWatch: 0} {
+		r := &still{}
+		s := &Server{o: Options{Lab: r, Folder: bareFolder{t.TempDir()}, Viewers: NewViewers(func(int) {}), Screen: func() tui.Options { return tui.Options{} }}}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("the lab ends"))
+		s.ctx = ctx
+		conn, client := net.Pipe()
+		go io.Copy(io.Discard, client)
+		if a := s.screen(conn, hello{Want: want, Name: "ana", Plain: true}); !strings.HasPrefix(a.Said, "the lab ends") {
+			t.Errorf("%s: %+v", want, a)
+		}
+		client.Close()
+		if len(r.sent) != lines {
+			t.Errorf("%s: %v", want, r.sent)
+		}
+	}
+}
+
+// still is a lab at its first step.
+type still struct{ recorder }
+
+func (*still) Snapshot() *event.Snapshot { return &event.Snapshot{} }

@@ -35,7 +35,7 @@ func (e environ) Getenv(name string) string { return e[name] }
 // screen runs a screen for a viewer until either of them ends it.
 func (s *Server) screen(conn net.Conn, h hello) answer {
 	viewer := s.join(h)
-	s.o.Lab.Send(event.Attach{By: h.Name}) // if the mailbox is full only the note is lost
+	s.note(h, event.Attach{By: h.Name})
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	keys, typed := io.Pipe()
@@ -54,13 +54,21 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 	if h.Want == wantScreen {
 		s.leftAt.Store(time.Now().Unix())
 	}
-	s.o.Lab.Send(event.Detach{By: h.Name, Reason: outcome.String()})
+	s.note(h, event.Detach{By: h.Name, Reason: outcome.String()})
 	moves := s.movesOn(h)
 	if moves && outcome != tui.Cancelled && !h.Plain { // left in the moment of the move
 		conn.SetWriteDeadline(time.Now().Add(farewell))
 		writeFrame(conn, frameOutput, []byte(tui.RestoreSequence))
 	}
 	return s.goodbye(outcome, err, moves)
+}
+
+// note puts a line about a screen that may drive into the journal. Those that only watch come and go as
+// often as the people in front of them like, and change nothing.
+func (s *Server) note(h hello, c event.Command) {
+	if h.Want == wantScreen {
+		s.o.Lab.Send(c) // if the mailbox is full only the note is lost
+	}
 }
 
 // options are those of the screen that a client asked for, without viewer and start.

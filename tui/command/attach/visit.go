@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -58,7 +59,7 @@ func (d *reception) visit(ctx context.Context, v *sshd.Visit) (said string, err 
 	attach := func(ctx context.Context, t remote.Terminal) (string, error) {
 		return remote.Attach(ctx, remote.InFolder(dir), dir, t)
 	}
-	l := &looking{ctx: ctx, keys: keys, sizes: v.Terminal.Sizes, attach: attach}
+	l := &looking{ctx: ctx, keys: keys, sizes: v.Terminal.Sizes, attach: attach, still: func() <-chan time.Time { return time.After(stillTime) }}
 	said, err = l.show(d.gallery, s.Dir, t, v.End)
 	said, _, _ = strings.Cut(said, ": ") // what follows are paths and commands of this machine
 	return said, err
@@ -123,7 +124,12 @@ type looking struct {
 	keys   *keyboard
 	sizes  <-chan tui.Size
 	attach sshd.Attach
+	still  func() <-chan time.Time // delivers once a window that is not resized any more has its last size
 }
+
+// stillTime is how long a window keeps a size that is its last one: each size is another screen in the
+// process that trains, and a window whose edge is dragged has tens in a second.
+const stillTime = 300 * time.Millisecond
 
 // What ends the view of a shared screen.
 var (
@@ -168,17 +174,22 @@ const leaving = "q\x03\x04\x1a\x1c"
 
 // listen waits for what ends the view of a shared screen; it puts a new size into size.
 func (l *looking) listen(ctx context.Context, size *tui.Size) error {
-	select {
-	case b, open := <-l.keys.typed:
-		if !open || len(b) > 0 && strings.IndexByte(leaving, b[0]) >= 0 {
-			return errLeft
+	var still <-chan time.Time
+	for {
+		select {
+		case b, open := <-l.keys.typed:
+			if !open || len(b) > 0 && strings.IndexByte(leaving, b[0]) >= 0 {
+				return errLeft
+			}
+			l.keys.back = b
+			return errKey
+		case *size = <-l.sizes:
+			still = l.still()
+		case <-still:
+			return errResized
+		case <-ctx.Done():
+			return nil
 		}
-		l.keys.back = b
-		return errKey
-	case *size = <-l.sizes:
-		return errResized
-	case <-ctx.Done():
-		return nil
 	}
 }
 
