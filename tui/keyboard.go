@@ -19,13 +19,14 @@ const escapeWait = 50 * time.Millisecond
 // screenInput is the keyboard of this process; the end of its file is a hang-up.
 type screenInput struct {
 	*os.File
-	lost  func(error)
-	asker *query.Asker
+	lost   func(error)
+	asker  *query.Asker
+	pastes Pastes
 }
 
 func (i *screenInput) Read(p []byte) (int, error) {
 	n, err := readKeys(i.File, func() bool { return HasInput(i.File, escapeWait) }, p, i.lost)
-	return i.asker.Keys(p[:n]), err
+	return i.pastes.Limit(p[:i.asker.Keys(p[:n])]), err
 }
 
 // keyboard is a keyboard that does not belong to this process.
@@ -35,6 +36,7 @@ type keyboard struct {
 	err    error
 	lost   func(error)
 	asker  *query.Asker
+	pastes Pastes
 }
 
 // piece is the result of one read of a keyboard.
@@ -67,7 +69,7 @@ func newKeyboard(ctx context.Context, from io.Reader, asker *query.Asker, lost f
 // Read reads whole keys.
 func (k *keyboard) Read(p []byte) (int, error) {
 	n, err := readKeys(readerFunc(k.next), k.more, p, k.lost)
-	return k.asker.Keys(p[:n]), err
+	return k.pastes.Limit(p[:k.asker.Keys(p[:n])]), err
 }
 
 type readerFunc func(p []byte) (int, error)

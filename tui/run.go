@@ -93,7 +93,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 		m.stderr = c
 		defer c.stop()
 	}
-	program := newProgram(m, &screenInput{in, hangup.do, m.pictures.asker}, &screenOutput{out, frames})
+	program := newProgram(m, &screenInput{File: in, lost: hangup.do, asker: m.pictures.asker}, &screenOutput{out, frames})
 	defer leaveOn(program, o.Leave)()
 	outcome, err := m.outcome(hangup.happened, ctx, runUntil(ctx, program, hangup), out)
 	if outcome == HungUp {

@@ -71,7 +71,7 @@ func (e *Entry) Changes() { e.wrong = "" }
 // end would pass for the whole.
 func (e *Entry) Type(msg tea.KeyMsg) {
 	if room := entryLimit - len([]rune(e.Text())); msg.Type == tea.KeyRunes && len(msg.Runes) > room {
-		e.wrong = fmt.Sprintf("not taken: the line has room for %d more of %d characters", room, len(msg.Runes))
+		e.wrong = fmt.Sprintf("not taken: the line has room for only %d more characters", room)
 		return
 	}
 	e.Input, _ = e.Input.Update(msg) // the cursor does not blink: its command is dropped

@@ -214,9 +214,11 @@ func newKeyboard(ctx context.Context, in io.Reader) *keyboard {
 	k := &keyboard{typed: make(chan []byte)}
 	go func() {
 		defer close(k.typed)
+		var pastes tui.Pastes
 		for {
 			buf := make([]byte, 1024)
 			n, err := in.Read(buf)
+			n = pastes.Limit(buf[:n])
 			if n > 0 {
 				select {
 				case k.typed <- buf[:n]:

@@ -1,7 +1,10 @@
 package attach
 
 import (
+	"context"
 	"errors"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,5 +36,17 @@ func TestAWindowIsResizedOnce(t *testing.T) {
 		if err := <-ended; !errors.Is(err, want) || size != last {
 			t.Errorf("%v at %v, want %v at %v", err, size, want, last)
 		}
+	}
+}
+
+// What a visitor pastes is shortened before anything keeps it.
+func TestVisitorsPasteLittle(t *testing.T) {
+	const megabyte = 1 << 20
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	k := newKeyboard(ctx, strings.NewReader("\x1b[200~"+strings.Repeat("x", megabyte)+"\x1b[201~j"))
+	got, err := io.ReadAll(k.until(ctx))
+	if err != nil || len(got) > megabyte/10 || !strings.HasSuffix(string(got), "\x1b[201~j") {
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
