@@ -14,6 +14,9 @@ const (
 	loginTime = 2 * time.Minute
 	// maxWaiting is how many clients may be between these two: a class that answers that question.
 	maxWaiting = 100
+	// maxWaitingFrom is how many of them may come from one address once half of the places are taken:
+	// many people can share an address, but one client is not to keep all others out.
+	maxWaitingFrom = 10
 	// maxFailed is how many logins from one address may fail within failedTime; after that the
 	// address is refused for as long.
 	maxFailed  = 10
@@ -27,20 +30,23 @@ type door struct {
 
 	mu      sync.Mutex
 	waiting int
+	from    map[string]int         // those that wait, by address
 	failed  map[string][]time.Time // by address
 }
 
 func newDoor(log func(string)) *door {
-	return &door{now: time.Now, log: log, failed: map[string][]time.Time{}}
+	return &door{now: time.Now, log: log, from: map[string]int{}, failed: map[string][]time.Time{}}
 }
 
 // guest is a connection that may not have logged in yet.
 type guest struct {
 	net.Conn
 	door *door
-	once sync.Once
+	from string
 
-	sessions int // that have begun and not ended; guarded by door.mu
+	// guarded by door.mu
+	waits    bool
+	sessions int // that have begun and not ended
 }
 
 // hangUp ends what is written to the guest, whose last words still arrive, and goes on reading. A
@@ -59,43 +65,64 @@ func (d *door) enter(conn net.Conn) *guest {
 	from := address(conn)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.recent(from)) >= maxFailed || d.waiting >= maxWaiting {
+	if len(d.recent(from)) >= maxFailed || !d.room(from) {
 		return nil
 	}
-	d.waiting++
-	conn.SetDeadline(d.now().Add(loginTime))
-	return &guest{Conn: conn, door: d}
+	g := &guest{Conn: conn, door: d, from: from}
+	g.wait(1)
+	g.SetDeadline(d.now().Add(loginTime))
+	return g
+}
+
+// room says whether one more connection from an address may wait.
+func (d *door) room(from string) bool {
+	return d.waiting < maxWaiting && (d.waiting < maxWaiting/2 || d.from[from] < maxWaitingFrom)
+}
+
+// wait begins (1) or ends (-1) the waiting of a connection, unless it has begun or ended already.
+func (g *guest) wait(by int) {
+	d := g.door
+	if g.waits == (by > 0) {
+		return
+	}
+	g.waits = by > 0
+	d.waiting += by
+	if d.from[g.from] += by; d.from[g.from] == 0 {
+		delete(d.from, g.from)
+	}
 }
 
 // admitted ends the waiting of a connection that has a session.
 func (g *guest) admitted() {
-	g.once.Do(g.door.leave)
 	g.door.mu.Lock()
 	defer g.door.mu.Unlock()
+	g.wait(-1)
 	g.sessions++
 	g.SetDeadline(time.Time{})
 }
 
-// ended gives a connection whose last session has ended as long for the next as there was for the first:
-// those that stay without one are places that others lack.
+// ended lets a connection whose last session has ended wait for the next as it did for the first, if there
+// is room for it: those that stay without a session are places that others lack.
 func (g *guest) ended() {
 	g.door.mu.Lock()
 	defer g.door.mu.Unlock()
-	if g.sessions--; g.sessions == 0 {
-		g.SetDeadline(g.door.now().Add(loginTime))
+	if g.sessions--; g.sessions > 0 {
+		return
 	}
+	left := closing // for the last words
+	if g.door.room(g.from) {
+		g.wait(1)
+		left = loginTime
+	}
+	g.SetDeadline(g.door.now().Add(left))
 }
 
 // Close closes the connection and ends its waiting, if it waits.
 func (g *guest) Close() error {
-	g.once.Do(g.door.leave)
+	g.door.mu.Lock()
+	g.wait(-1)
+	g.door.mu.Unlock()
 	return g.Conn.Close()
-}
-
-func (d *door) leave() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.waiting--
 }
 
 // fail notes a login that failed.

@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"fmt"
 	"net"
 	"testing"
 	"time"
@@ -82,8 +83,8 @@ func TestThereIsTimeForTheFingerprint(t *testing.T) {
 func TestWaitingClientsAreFew(t *testing.T) {
 	d := newDoor(func(string) {})
 	var all []*guest
-	for range maxWaiting {
-		all = append(all, d.enter(from{address: "192.0.2.1"}))
+	for n := range maxWaiting {
+		all = append(all, d.enter(from{address: fmt.Sprintf("192.0.1.%d", n/maxWaitingFrom)}))
 	}
 	if d.enter(from{address: "192.0.2.9"}) != nil {
 		t.Fatal("one too many")
@@ -99,5 +100,42 @@ func TestWaitingClientsAreFew(t *testing.T) {
 	}
 	if d.enter(from{address: "192.0.2.9"}) != nil {
 		t.Error("a place was given back twice")
+	}
+}
+
+// Connections from one address do not take the places of all others, neither those that never log in nor
+// those that stay after a session.
+func TestOneAddressLeavesRoom(t *testing.T) {
+	d := newDoor(func(string) {})
+	greedy := func() (all []*guest) {
+		for g := d.enter(from{address: "192.0.2.1"}); g != nil; g = d.enter(from{address: "192.0.2.1"}) {
+			all = append(all, g)
+		}
+		return all
+	}
+	first := greedy()
+	for _, g := range first {
+		g.admitted()
+	}
+	second := greedy()
+	for _, g := range first {
+		g.ended()
+	}
+	if len(first) != maxWaiting/2 || len(second) != maxWaiting/2 || d.waiting != maxWaiting/2 {
+		t.Errorf("%d and %d of one address come in, %d wait", len(first), len(second), d.waiting)
+	}
+	for n := range maxWaitingFrom {
+		if d.enter(from{address: "192.0.2.2"}) == nil {
+			t.Errorf("only %d of another address come in", n)
+		}
+	}
+	if d.enter(from{address: "192.0.2.2"}) != nil {
+		t.Error("so do more than are allowed while places are few")
+	}
+	for _, g := range append(first, second...) {
+		g.Close()
+	}
+	if d.waiting != maxWaitingFrom || len(d.from) != 1 {
+		t.Errorf("%d of %v wait", d.waiting, d.from)
 	}
 }

@@ -21,9 +21,9 @@ import (
 type Options struct {
 	Keys     *Keys
 	Host     ssh.Signer
-	Sessions int           // sessions at the same time; more are refused
-	Idle     time.Duration // ends a session without a key press for so long; 0: never
-	Log      func(line string)
+	Sessions int               // sessions at the same time; more are refused
+	Idle     time.Duration     // ends a session without a key press for so long; 0: never
+	Log      func(line string) // does not wait: visitors would wait too
 	// Visit serves a visitor until the visit or ctx ends; its result is the last message to the
 	// visitor.
 	Visit func(ctx context.Context, v *Visit) (said string, err error)
@@ -238,8 +238,11 @@ func (s *Server) eachConn(do func(*guest)) {
 	}
 }
 
+// keptForDriving is how many sessions are kept for keys that drive; of fewer than twice as many, half are.
+const keptForDriving = 4
+
 // enter counts a visit if there is room for it, until leave and visits.Done.
-func (s *Server) enter() error {
+func (s *Server) enter(role Role) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -247,6 +250,8 @@ func (s *Server) enter() error {
 		return context.Cause(s.ctx)
 	case s.sessions >= s.o.Sessions:
 		return fmt.Errorf("all %d places are taken: come again later", s.o.Sessions)
+	case role == Watch && s.sessions >= s.o.Sessions-min(keptForDriving, s.o.Sessions/2):
+		return errors.New("the places that are left are for keys that drive: come again later")
 	}
 	s.sessions++
 	s.visits.Add(1)

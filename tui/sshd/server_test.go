@@ -421,3 +421,91 @@ func TestSessionsOfAConnectionAreFew(t *testing.T) {
 		t.Errorf("%d sessions are open, want at most %d", opened, maxSessions)
 	}
 }
+
+// The last places are kept for keys that drive.
+func TestPlacesAreKeptForDriving(t *testing.T) {
+	in, out := make(chan bool), make(chan bool)
+	s := serve(t, Options{Sessions: 2 * keptForDriving, Visit: func(_ context.Context, v *Visit) (string, error) {
+		if v.Role == Watch {
+			in <- true
+			<-out
+		}
+		return "", nil
+	}})
+	var staying sync.WaitGroup
+	for range keptForDriving {
+		staying.Go(func() {
+			if _, _, err := s.run(s.bob, "stay"); err != nil {
+				t.Error(err)
+			}
+		})
+		<-in
+	}
+	refused := make(chan string, 1)
+	go func() {
+		_, errs, _ := s.run(s.bob, "go")
+		refused <- errs
+	}()
+	select {
+	case errs := <-refused:
+		if !strings.Contains(errs, "are for keys that drive") {
+			t.Error(errs)
+		}
+	case <-in:
+		t.Error("a key that watches takes a place of those that drive")
+	}
+	if _, errs, err := s.run(s.alice, "go"); err != nil {
+		t.Error(errs, err)
+	}
+	close(out)
+	staying.Wait()
+}
+
+// A connection waits, for a limited time, while it has no visit: before one, after one that was refused,
+// and after its last one, whether its client closes the session or not.
+func TestConnectionsWithoutAVisitWait(t *testing.T) {
+	in, out := make(chan bool), make(chan bool)
+	s := serve(t, Options{Sessions: 1, Visit: func(context.Context, *Visit) (string, error) {
+		in <- true
+		<-out
+		return "", nil
+	}})
+	defer close(out)
+	waiting := func(when string, want int) {
+		t.Helper()
+		d := s.server.door
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.waiting != want {
+			t.Errorf("%s: %d connections wait, want %d", when, d.waiting, want)
+		}
+	}
+	begin := func() *ssh.Session {
+		t.Helper()
+		client, err := s.dial(ssh.PublicKeys(s.bob))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { client.Close() })
+		session, err := client.NewSession()
+		if err == nil {
+			err = session.Start("look")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return session
+	}
+	first := begin()
+	<-in
+	waiting("a visit", 0)
+	if err := begin().Wait(); err == nil {
+		t.Error("it is not refused")
+	}
+	waiting("a refused one", 1)
+	out <- true
+	if err := first.Wait(); err != nil {
+		t.Error(err)
+	}
+	waiting("the end of a visit", 2)
+}

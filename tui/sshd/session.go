@@ -44,15 +44,15 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 	begun := false
 	begin := func(command string) {
 		begun = true
-		g.admitted()
 		go func() {
 			defer close(ended)
 			said, err := "", error(nil)
 			person, err := s.person(conn)
 			if err == nil {
-				err = s.enter()
+				err = s.enter(person.Role)
 			}
 			if err == nil {
+				g.admitted()
 				defer s.visits.Done() // the visitor has read why it ends
 				v := one.visit(person, command)
 				v.cut = func() {
@@ -63,6 +63,7 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 					}
 				}
 				said, err = s.visit(ctx, v, conn)
+				g.ended() // who does not take the last words has no more time than for a login
 			}
 			one.end(said, err)
 		}()
@@ -91,7 +92,6 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 	cancel()
 	if begun {
 		<-ended
-		g.ended()
 	}
 	channel.Close()
 }
