@@ -10,14 +10,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/ssh"
 
-	"pgrlab/core/printable"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/remote"
@@ -85,12 +83,9 @@ func (r *serveRequest) serve(c *cobra.Command, deps cli.Deps, runs []string) err
 	if err := r.check(); err != nil {
 		return err
 	}
-	var mu sync.Mutex
-	say := func(line string) {
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprintf(c.ErrOrStderr(), "%s %s\n", time.Now().Format(time.TimeOnly), printable.Line(line))
-	}
+	log := newServerLog(c.ErrOrStderr())
+	defer log.end()
+	say := log.say
 	keys, err := sshd.OpenKeys(r.keys, say)
 	if err != nil {
 		return fmt.Errorf("serve: keys: %w", err)
