@@ -116,6 +116,9 @@ func (p *palette) unknown(text string) error {
 	if err == nil || name == "" {
 		return nil
 	}
+	if name == "steps" {
+		return fmt.Errorf("the length is fixed while a run goes on: stop it, then %s DIR --steps N", p.longer())
+	}
 	names := knob.Names()
 	for _, v := range p.verbs {
 		names = append(names, v.Name)
@@ -129,6 +132,14 @@ func (p *palette) unknown(text string) error {
 		return fmt.Errorf("no such command or knob: %s", meant)
 	}
 	return fmt.Errorf("no such command; %w (%s)", err, p.lists)
+}
+
+// longer is the command that makes a longer run of this one when it has ended.
+func (p *palette) longer() string {
+	if _, err := p.About.Config.Longer(p.About.Config.Steps + 1); err != nil {
+		return "pgrlab fork"
+	}
+	return "pgrlab --resume"
 }
 
 // bound says whether a key has this name.

@@ -122,6 +122,7 @@ func TestUnknownCommandsAreAnsweredWithTheNearest(t *testing.T) {
 		"zzz":       "tab after : lists all",
 		"F foo":     `relevance: "foo" is no choice`,
 		"fork 4":    `"4" is too much: type fork alone`,
+		"steps 50k": "the length is fixed while a run goes on: stop it, then pgrlab --resume DIR --steps N",
 	} {
 		s.typeLine(line)
 		s.contains(t, want)
