@@ -3,18 +3,22 @@ package tui
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
+	"pgrlab/core/run"
 	"pgrlab/tui/history"
 )
 
-// capturePath is the file for stderr while the screen is up: beside the run, or in the folder for
-// temporary files if there is no run yet.
-func capturePath(o Options) string {
-	if o.Folder != "" && !o.Replay {
-		return filepath.Join(o.Folder, "stderr.log")
+// captureFile opens the file for stderr while the screen is up: in the run folder, or a new temporary
+// one if there is no run yet.
+func captureFile(o Options) (*os.File, error) {
+	if o.Folder == "" || o.Replay {
+		return os.CreateTemp("", fmt.Sprintf("pgrlab-stderr-%d-*.log", os.Getpid()))
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("pgrlab-stderr-%d.log", os.Getpid()))
+	f, err := run.AppendFile(o.Folder, "stderr.log")
+	if err != nil {
+		return nil, err
+	}
+	return f.File, nil
 }
 
 // drain turns what was written to stderr into events.

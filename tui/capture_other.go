@@ -6,7 +6,7 @@ import "errors"
 
 type capture struct{}
 
-func startCapture(string) (*capture, error) { return nil, errors.ErrUnsupported }
+func startCapture(Options) (*capture, error) { return nil, errors.ErrUnsupported }
 
 func (*capture) lines() []string { return nil }
 func (*capture) stop()           {}

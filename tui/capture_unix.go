@@ -20,8 +20,8 @@ type capture struct {
 }
 
 // startCapture redirects stderr to a file; after an error stderr stays as it was.
-func startCapture(path string) (*capture, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+func startCapture(o Options) (*capture, error) {
+	f, err := captureFile(o)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"pgrlab/tui/pane"
 )
 
 // Giving stderr back touches no other file, even after garbage collections: meanwhile, no other
@@ -18,7 +20,7 @@ func TestStderrGoesBackToTheTerminal(t *testing.T) {
 	if err := unix.Fstat(unix.Stderr, &before); err != nil {
 		t.Fatal(err)
 	}
-	c, err := startCapture(filepath.Join(t.TempDir(), "stderr.log"))
+	c, err := startCapture(Options{About: pane.About{Folder: t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,5 +44,30 @@ func TestStderrGoesBackToTheTerminal(t *testing.T) {
 	}
 	if err := unix.Fstat(unix.Stderr, &after); err != nil || after.Ino != before.Ino || after.Dev != before.Dev {
 		t.Errorf("stderr is another file: %v", err)
+	}
+}
+
+// A run folder may come from someone else: what a screen writes into it goes through no link.
+func TestAScreenWritesThroughNoLink(t *testing.T) {
+	folder, mine := t.TempDir(), filepath.Join(t.TempDir(), "mine")
+	if err := os.WriteFile(mine, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"stderr.log", "screen-panic.txt"} {
+		if err := os.Symlink(mine, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c, err := startCapture(Options{About: pane.About{Folder: folder}}); err == nil {
+		c.stop()
+		t.Error("stderr goes through a link")
+	}
+	e := &panicError{value: "at the disco", stack: []byte("here")}
+	e.keep(folder)
+	if text, err := os.ReadFile(e.trace); string(text) != "panic: at the disco\nhere" {
+		t.Errorf("the stack is in %q: %q, %v", e.trace, text, err)
+	}
+	if text, err := os.ReadFile(mine); string(text) != "precious" {
+		t.Errorf("%q, %v", text, err)
 	}
 }

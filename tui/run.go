@@ -16,6 +16,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"golang.org/x/term"
+
+	"pgrlab/core/run"
 )
 
 // Outcome says how the screen ended. The run goes on unless the person asked for a stop: the
@@ -89,7 +91,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	m.applySettings()
 	frames := &frames{to: out, lost: hangup.do, link: m.headline.link}
 	m.showPictures(ctx, frames, os.Getenv("TERM"), func() image.Point { return cellOf(out) })
-	if c, err := startCapture(capturePath(o)); err == nil { // on an error stderr stays on the terminal
+	if c, err := startCapture(o); err == nil { // on an error stderr stays on the terminal
 		m.stderr = c
 		defer c.stop()
 	}
@@ -178,9 +180,9 @@ func (e *panicError) keep(folder string) {
 	if folder == "" {
 		return
 	}
-	file := filepath.Join(folder, "screen-panic.txt")
-	if err := os.WriteFile(file, fmt.Appendf(nil, "panic: %v\n%s", e.value, e.stack), 0o644); err == nil {
-		e.trace = file
+	const name = "screen-panic.txt"
+	if err := run.ReplaceFile(folder, name, fmt.Appendf(nil, "panic: %v\n%s", e.value, e.stack)); err == nil {
+		e.trace = filepath.Join(folder, name)
 	}
 }
 

@@ -335,7 +335,7 @@ func AppendFile(dir, name string) (*files.File, error) {
 	return files.OpenFile(dir, name, appending)
 }
 
-const appending = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+const appending = os.O_CREATE | os.O_RDWR | os.O_APPEND // what a screen appends it also reads
 
 // ReadFile reads a file of a run folder that is short: not a journal and not a checkpoint.
 func ReadFile(dir, name string) ([]byte, error) { return files.ReadFile(dir, name, maxText) }

@@ -2,6 +2,7 @@ package outside
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -18,7 +19,6 @@ const (
 type logbook struct {
 	mu   sync.Mutex
 	tail []byte
-	path string
 	file *os.File
 	size int
 }
@@ -48,24 +48,22 @@ func (l *logbook) toFile(p []byte) {
 	l.size += n
 }
 
-// keepIn makes a file the log from now on; what is in memory comes first.
-func (l *logbook) keepIn(path string) error {
+// keepIn makes a file, opened for appending, the log from now on, and closes it at the end; what is in memory comes
+// first.
+func (l *logbook) keepIn(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if path == l.path {
-		return nil
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		return err
-	}
-	if info, err := file.Stat(); err == nil {
-		l.size = int(info.Size())
-	}
 	if l.file != nil {
+		if is, err := l.file.Stat(); err == nil && os.SameFile(is, info) {
+			return file.Close()
+		}
 		l.file.Close()
 	}
-	l.path, l.file = path, file
+	l.file, l.size = file, int(info.Size())
 	l.toFile(l.tail)
 	return nil
 }
@@ -87,6 +85,6 @@ func (l *logbook) close() {
 	defer l.mu.Unlock()
 	if l.file != nil {
 		l.file.Close()
-		l.file, l.path = nil, ""
+		l.file = nil
 	}
 }

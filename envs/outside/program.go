@@ -3,7 +3,7 @@ package outside
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -108,11 +108,8 @@ func (p *Program) Started() Started {
 	return s
 }
 
-// KeepLog keeps what the program writes to standard error in a file of a folder.
-func (p *Program) KeepLog(folder string) error { return p.log.keepIn(filepath.Join(folder, LogName)) }
-
-// LogName is the name of the file of KeepLog.
-const LogName = "env.log"
+// KeepLog keeps what the program writes to standard error in a file that is open for appending, which it closes.
+func (p *Program) KeepLog(file *os.File) error { return p.log.keepIn(file) }
 
 // start starts a process of the program.
 func (p *Program) start() (*process, error) {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +11,6 @@ import (
 	"testing"
 
 	"pgrlab/core/run"
-	"pgrlab/envs/outside"
 	"pgrlab/tui/command/cli"
 )
 
@@ -161,7 +161,7 @@ func TestAnEnvironmentOfAnotherProgram(t *testing.T) {
 	if doc, err := os.ReadFile(filepath.Join("whole", run.JournalName)); err != nil || !strings.Contains(string(doc), `"env":{"argv":["`) {
 		t.Errorf("the journal begins with %.400s, %v", doc, err)
 	}
-	if _, err := os.Stat(filepath.Join("whole", outside.LogName)); err != nil {
+	if _, err := os.Stat(filepath.Join("whole", "env.log")); err != nil {
 		t.Error(err)
 	}
 	card := do(0, "card", "whole")
@@ -183,6 +183,20 @@ func TestAnEnvironmentOfAnotherProgram(t *testing.T) {
 	do(2, "train", "--resume", "part", "--steps", "200")
 	if want := "is not among the commands that you have allowed, or its file has changed since"; !strings.Contains(said.String(), want) {
 		t.Errorf("%s, want %s", said, want)
+	}
+}
+
+// The log of a program is not written through a link: a run folder may come from someone else.
+func TestTheLogOfAProgramGoesThroughNoLink(t *testing.T) {
+	_, do, said, of := ownEnvironments(t)
+	do(0, "train", "--preset", "tiny.toml", "--env", of("walk"), "--method", "sac", "--out", "part", "--steps", "60")
+	log := filepath.Join("part", "env.log")
+	if err := errors.Join(os.WriteFile("mine", []byte("precious"), 0o644), os.Remove(log), os.Symlink("../mine", log)); err != nil {
+		t.Fatal(err)
+	}
+	do(0, "train", "--resume", "part", "--steps", "90")
+	if text, err := os.ReadFile("mine"); string(text) != "precious" || !strings.Contains(said.String(), "is not kept: env.log is a symbolic link") {
+		t.Errorf("%q, %v, %s", text, err, said)
 	}
 }
 

@@ -41,8 +41,8 @@ type Program interface {
 	Meet() (task.Spec, error)
 	// Task is what it simulates, and starts nothing before an environment is used.
 	Task() task.Task
-	// KeepLog keeps what it writes to standard error in a file of a run folder.
-	KeepLog(folder string) error
+	// KeepLog keeps what it writes to standard error in a file that is open for appending, which it closes.
+	KeepLog(file *os.File) error
 	// Check plays the environment in the ways in which a run does.
 	Check(ctx context.Context) ([]Finding, error)
 }

@@ -155,11 +155,19 @@ func (s *session) keepLog() {
 	}
 	p, err := s.deps.Programs.Open(s.config.Task, s.config.Environment.Outside)
 	if err == nil {
-		err = p.KeepLog(s.folder.Dir())
+		err = s.logOf(p)
 	}
 	if err != nil {
 		s.said = append(s.said, fmt.Sprintf("the log of %s is not kept: %s", s.config.Task, cli.Line(err)))
 	}
+}
+
+func (s *session) logOf(p cli.Program) error {
+	log, err := s.folder.Log("env.log")
+	if err != nil {
+		return err
+	}
+	return p.KeepLog(log.File)
 }
 
 // start makes device and lab and starts the run; ctx ends it. It is called once; after an error
