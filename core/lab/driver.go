@@ -75,7 +75,7 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 	}
 	if first == 0 && p.begin != nil {
 		if err := p.begin(); err != nil {
-			return unlessSaid(err)
+			return x.givenUp(ctx, p, err)
 		}
 	}
 	done, complete := first, false
@@ -95,7 +95,7 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 		var n int
 		var err error
 		if n, complete, err = p.slice(done); err != nil {
-			return unlessSaid(err)
+			return x.givenUp(ctx, p, err)
 		}
 		done += n
 	}
@@ -120,13 +120,18 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 	return err
 }
 
-// unlessSaid returns nil for source.ErrEnvironment, because the phase is given up and that has
-// been reported, and every other error as it is.
-func unlessSaid(err error) error {
-	if errors.Is(err, source.ErrEnvironment) {
+// givenUp returns nil for source.ErrEnvironment, because the phase is given up and that has been
+// reported, and every other error as it is. In a run that is to end the phase is not given up but
+// put back to its beginning: what ends the run may have ended the environment's program as well.
+func (x *experiment) givenUp(ctx context.Context, p phase, err error) error {
+	switch {
+	case !errors.Is(err, source.ErrEnvironment):
+		return err
+	case ctx.Err() == nil:
 		return nil
 	}
-	return err
+	x.position, x.inSlice = knob.At(x.Step, p.Phase, 0), false
+	return errInterrupt
 }
 
 // failed adds to an error where it happened. The ends that applyPending reports are not

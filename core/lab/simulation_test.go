@@ -142,6 +142,50 @@ func TestAFailedEvaluationIsLeftOut(t *testing.T) {
 	}
 }
 
+// The signal that ends a run may end the program of its environment too. An evaluation that fails for that is not left
+// out: the run goes on with it.
+func TestAnEvaluationThatASignalEndsIsMadeLater(t *testing.T) {
+	for _, call := range []string{"evaluation step", "evaluate episodes 2"} {
+		w := newWorld()
+		nth := 1
+		if call == "evaluation step" {
+			nth = 40 // each evaluation has 30
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		made := 0
+		w.on(call, func() {
+			delete(w.fail, call)
+			if made++; made == nth {
+				w.fail[call] = errSimulation
+				cancel()
+			}
+		})
+		l := w.lab(t, w.config(), nil)
+		l.OnFault(FaultFail)
+		if err := l.x.run(ctx); !errors.Is(err, errInterrupt) || l.x.position != knob.At(30, knob.Evaluate, 0) {
+			t.Fatalf("%s: it ended at %s with %v", call, l.x.position, err)
+		}
+		again := saved(t, l.x)
+		l.Close()
+		twin := newWorld()
+		second := twin.lab(t, twin.config(), nil)
+		if err := again.load(second.x); err != nil {
+			t.Fatal(err)
+		}
+		if err := second.x.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		twin = newWorld()
+		undisturbed, _ := play(t, twin, twin.config())
+		got, at := bodies[event.Evaluated](second)
+		want, _ := bodies[event.Evaluated](undisturbed)
+		if len(at) != 3 || at[0] != 30 || got[0].ReturnMean != want[1].ReturnMean || got[2].ReturnMean != want[3].ReturnMean {
+			t.Errorf("%s: evaluations at %v: %+v, want all but the first of %+v", call, at, got, want)
+		}
+		second.Close()
+	}
+}
+
 // The checkpoint before a fault is kept and named, and the run can go back to it.
 func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")

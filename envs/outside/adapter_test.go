@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgrlab/core/testing/racing"
@@ -185,6 +186,17 @@ func TestOrphans(t *testing.T) {
 	parent.Process.Kill()
 	parent.Wait()
 	if _, err := io.Copy(io.Discard, pipe); err != nil { // it ends when the last process that can write has ended
+		t.Error(err)
+	}
+}
+
+// Signals to all processes of a job do not end a program, and change nothing for the processes that it has started.
+func TestSignalsToTheJob(t *testing.T) {
+	env, obs := begun(t, met(t, plain(t, "Signalled", Options{})))
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
+		env.rider().process.signal(s)
+	}
+	if _, _, _, err := env.Step([]float32{0, 1}, obs); err != nil {
 		t.Error(err)
 	}
 }

@@ -114,6 +114,10 @@ func (c *child) answer(h header, body []byte) {
 	case kindStep:
 		c.step(h, body, k)
 	case kindSave:
+		if c.mode == "dies saving" {
+			fmt.Fprintln(os.Stderr, "no room")
+			os.Exit(5)
+		}
 		c.reply(h, appendFloats(nil, c.at[le.Uint16(body)][:]))
 	case kindLoad:
 		takeFloats(body[2:], c.at[le.Uint16(body)][:])
@@ -125,14 +129,15 @@ func (c *child) answer(h header, body []byte) {
 
 // specs are what children say of themselves that say something else than most.
 var specs = map[string]string{
-	"saves":      `{"protocol":1,"obs":3,"act":1,"low":[-2],"high":[4],"limit":20,"can":["state"]}`,
-	"chooses":    `{"protocol":1,"obs":3,"act":1,"actions":"discrete(4)","limit":20}`,
-	"boundless":  `{"protocol":1,"obs":3,"act":2,"low":[-2,null],"high":[4,1]}`,
-	"protocol 2": `{"protocol":2,"obs":3,"act":1,"low":[-2],"high":[4]}`,
-	"no size":    `{"protocol":1,"obs":0,"act":1,"low":[-2],"high":[4]}`,
-	"no bounds":  `{"protocol":1,"obs":3,"act":2,"low":[-2],"high":[4]}`,
-	"no JSON":    `what?`,
-	"flat":       `{"protocol":1,"obs":3,"act":1,"low":[1],"high":[1]}`,
+	"saves":       `{"protocol":1,"obs":3,"act":1,"low":[-2],"high":[4],"limit":20,"can":["state"]}`,
+	"dies saving": `{"protocol":1,"obs":3,"act":1,"low":[-2],"high":[4],"limit":20,"can":["state"]}`,
+	"chooses":     `{"protocol":1,"obs":3,"act":1,"actions":"discrete(4)","limit":20}`,
+	"boundless":   `{"protocol":1,"obs":3,"act":2,"low":[-2,null],"high":[4,1]}`,
+	"protocol 2":  `{"protocol":2,"obs":3,"act":1,"low":[-2],"high":[4]}`,
+	"no size":     `{"protocol":1,"obs":0,"act":1,"low":[-2],"high":[4]}`,
+	"no bounds":   `{"protocol":1,"obs":3,"act":2,"low":[-2],"high":[4]}`,
+	"no JSON":     `what?`,
+	"flat":        `{"protocol":1,"obs":3,"act":1,"low":[1],"high":[1]}`,
 }
 
 func (c *child) spec() string {

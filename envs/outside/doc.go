@@ -31,6 +31,10 @@
 // A program answers a request that it does not know, or cannot meet, with an error; one that is not fatal
 // concerns this request alone. It exits when its input ends.
 //
+// A signal to a whole job, as Slurm sends it to all processes of a step, reaches the program too. It ignores
+// SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGUSR2: pgrlab, which saves the run then, still needs it. One that stays
+// after its input has ended gets SIGTERM and SIGKILL, each after two seconds.
+//
 // The protocol owns the two descriptors: a program moves them away before anything else runs, and puts the
 // null device and standard error in their places, or one print would break the stream.
 package outside

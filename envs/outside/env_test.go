@@ -217,6 +217,31 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A program that dies when it is asked for its state leaves the episode to be played again. The next step says why it
+// died.
+func TestDyingOverAState(t *testing.T) {
+	on := task(t, "dies saving", Options{})
+	env, obs := begun(t, on)
+	twin, same := begun(t, on)
+	want := play(t, twin, same, 0, 7)[3*4:]
+	play(t, env, obs, 0, 3)
+	var kept bytes.Buffer
+	if err := env.Save(&kept); err != nil {
+		t.Fatal(err)
+	}
+	_, _, _, err := env.Step([]float32{0}, obs)
+	var lost *Lost
+	if !errors.As(err, &lost) || err.Error() != "the program has ended: the program ended (exit status 5) and did not answer save; its last lines: no room" {
+		t.Errorf("the error is %v", err)
+	}
+	if err := env.Load(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if got := play(t, env, obs, 3, 4); !slices.Equal(got, want) {
+		t.Errorf("it goes on with %v, want %v", got, want)
+	}
+}
+
 // When a program has failed, one copy says so; the episodes of the others in that process are lost, and all go on in a
 // new process.
 func TestOthersGoOn(t *testing.T) {

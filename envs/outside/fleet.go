@@ -190,8 +190,10 @@ func (r *rider) ready() error {
 	switch {
 	case !r.episode.Begun:
 		return fmt.Errorf("a step without an episode")
-	case r.process == nil || r.process.broken():
+	case r.process == nil:
 		return errGone
+	case r.process.broken():
+		return &Lost{text: fmt.Sprintf("%s: %v", errGone, r.process.failed)} // a save may have met it first, and said nothing
 	}
 	return nil
 }

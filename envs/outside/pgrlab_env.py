@@ -53,6 +53,23 @@ def _channel():
     return os.fdopen(read, "rb", buffering=1 << 16), os.fdopen(write, "wb", buffering=0)
 
 
+def _outlast_signals():
+    """A signal to a whole job, as Slurm sends it, reaches this program too: it goes on, because pgrlab
+    needs it to save the run. The handlers do nothing; SIG_IGN would be inherited by the programs that an
+    environment starts. Processes that it forks can be ended as ever."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        was = signal.getsignal(number)
+        if was == signal.SIG_IGN:
+            continue
+        try:
+            signal.signal(number, lambda *_: None)
+        except ValueError:  # this is not the main thread
+            return
+        signal.siginterrupt(number, False)  # libraries may not expect EINTR
+        if number in (signal.SIGTERM, signal.SIGINT):
+            os.register_at_fork(after_in_child=lambda number=number, was=was or signal.SIG_DFL: signal.signal(number, was))
+
+
 def _kind(space):
     """The class of a space, by name, so that this file needs no package."""
     return next((c.__name__ for c in type(space).__mro__ if c.__name__ in _SPACES), type(space).__name__)
@@ -366,6 +383,7 @@ def _serve(server, read, write):
 def serve(make, versions=dict):
     """Serves environments that make(**args) returns, until pgrlab goes."""
     global np
+    _outlast_signals()
     read, write = _channel()
 
     def all_versions():

@@ -23,12 +23,7 @@ func (f *fleet) save(w io.Writer) error {
 	for _, r := range f.riders {
 		kept := r.resuming
 		if kept == nil {
-			kept = &saved{Episode: r.episode}
-			state, err := r.state()
-			if err != nil {
-				return fmt.Errorf("save %s: %w", f.task.Name, err)
-			}
-			kept.State = state
+			kept = &saved{Episode: r.episode, State: r.state()}
 		}
 		var b bytes.Buffer
 		if err := gob.NewEncoder(&b).Encode(kept); err != nil {
@@ -42,17 +37,13 @@ func (f *fleet) save(w io.Writer) error {
 }
 
 // state is what the program saves of a running episode; nil if it saves nothing. A program that cannot save this
-// episode, or has failed, leaves it to be played again.
-func (r *rider) state() ([]byte, error) {
+// episode, has failed or fails now leaves it to be played again.
+func (r *rider) state() []byte {
 	if r.process == nil || r.process.broken() || !r.process.spec.State || !r.episode.Begun || r.episode.over() {
-		return nil, nil
+		return nil
 	}
-	state, err := r.process.save(r.seat.copy)
-	var said *refusal
-	if errors.As(err, &said) && !said.Fatal {
-		return nil, nil
-	}
-	return state, err
+	state, _ := r.process.save(r.seat.copy) // nil after an error, which the next step reports if the program is gone
+	return state
 }
 
 // load reads what save wrote, and no byte more. The episodes are taken up again when their next step is made.

@@ -1,6 +1,7 @@
 """Environments of plain Python, and one in the manner of dm_env, for tests of the adapter."""
 import collections
 import os
+import signal
 import subprocess
 import sys
 
@@ -87,6 +88,25 @@ class Spawns(Plain):
         if not hasattr(self, "child"):
             self.child = subprocess.Popen(["sh", "-c", 'exec 3>"$HELD"; sleep 1000'])
         return super().reset(seed)
+
+
+class Signalled(Plain):
+    """Ends processes that it has started and forked."""
+
+    def step(self, action):
+        started = subprocess.Popen(["sleep", "1000"])
+        started.terminate()
+        assert started.wait() == -signal.SIGTERM
+        reads, writes = os.pipe()
+        forked = os.fork()
+        if forked == 0:
+            os.write(writes, b"!")
+            signal.pause()
+            os._exit(0)
+        os.read(reads, 1)
+        os.kill(forked, signal.SIGTERM)
+        assert os.waitpid(forked, 0) == (forked, signal.SIGTERM)
+        return super().step(action)
 
 
 class Raises(Plain):
