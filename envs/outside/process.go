@@ -37,10 +37,25 @@ type process struct {
 	log    *logbook
 	exited chan struct{}
 	status string // how it ended, after exited
+
+	number sync.Mutex // of its process group, while it is used: see signal
+	reaped bool
+}
+
+// running are the processes that have not ended.
+var running sync.Map // of *process
+
+// KillAll ends all programs of this process with what they have started, before this process ends without closing
+// them: a program that hangs never sees the end of its input.
+func KillAll() {
+	running.Range(func(p, _ any) bool {
+		p.(*process).signal(syscall.SIGKILL)
+		return true
+	})
 }
 
 // begin starts a program without asking it anything. It has a process group of its own, so that ctrl+C reaches pgrlab
-// alone.
+// alone. What is sent to all processes of a job reaches it all the same.
 func begin(c Command, limit time.Duration, log *logbook) (*process, error) {
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Dir, cmd.Env = c.Dir, os.Environ()
@@ -79,6 +94,7 @@ func begin(c Command, limit time.Duration, log *logbook) (*process, error) {
 		closeAll(p.stdin, p.stdout, stderr)
 		return nil, err
 	}
+	running.Store(p, nil)
 	p.wire = newWire(output{p}, p.stdin)
 	go p.watch(stderr)
 	return p, nil
@@ -102,8 +118,8 @@ func (p *process) watch(stderr *os.File) {
 		defer close(logged)
 		io.Copy(p.log, stderr)
 	}()
-	p.cmd.Wait()
-	p.signal(syscall.SIGKILL) // the rest of its group
+	p.reap()
+	running.Delete(p)
 	stderr.SetReadDeadline(time.Now().Add(graceTime))
 	<-logged
 	stderr.Close()
@@ -117,8 +133,25 @@ func (p *process) deadline(at time.Time) {
 	p.stdout.SetReadDeadline(at)
 }
 
-// signal sends a signal to the program's process group.
-func (p *process) signal(s syscall.Signal) { syscall.Kill(-p.cmd.Process.Pid, s) }
+// reap waits for the end of the program and ends the rest of its group.
+func (p *process) reap() {
+	awaitEnd(p.cmd)
+	p.number.Lock()
+	defer p.number.Unlock()
+	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	p.cmd.Wait()
+	p.reaped = true
+}
+
+// signal sends a signal to the program's process group, whose number may be that of another one once the program has
+// been waited for.
+func (p *process) signal(s syscall.Signal) {
+	p.number.Lock()
+	defer p.number.Unlock()
+	if !p.reaped {
+		syscall.Kill(-p.cmd.Process.Pid, s)
+	}
+}
 
 func (p *process) over() bool {
 	select {
@@ -153,7 +186,7 @@ func (o output) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// errGone says that a program has failed before, which was reported then.
+// errGone says that a program has failed before.
 var errGone = &Lost{text: "the program has ended"}
 
 // exchange sends the request in the wire and returns the body of the reply, which is valid until the next request: the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -176,5 +177,44 @@ func TestEnd(t *testing.T) {
 	<-p.exited
 	if info, err := os.Stat(log); err != nil || info.Size() < logTail || info.Size() > maxLog || p.status != "exit status 0" {
 		t.Errorf("the log is %v, %v; it ended with %s", info, err, p.status)
+	}
+}
+
+// KillAll ends a program that hangs.
+func TestKillAll(t *testing.T) {
+	env, _ := begun(t, task(t, "deaf", Options{}))
+	p := env.rider().process
+	KillAll()
+	<-p.exited
+	if p.status != "signal: killed" {
+		t.Errorf("it ended with %s", p.status)
+	}
+}
+
+// The number of a program's group may be that of another group once the program has been waited for, which is then
+// left alone.
+func TestTheGroupOfOthers(t *testing.T) {
+	env, _ := begun(t, task(t, "fine", Options{}))
+	p := env.rider().process
+	join := func() (member *exec.Cmd, input io.Closer) {
+		member = exec.Command("cat")
+		member.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: p.cmd.Process.Pid}
+		input = must(member.StdinPipe())
+		if err := member.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return member, input
+	}
+	left, _ := join() // as long as it is not waited for, the group has its number
+	p.cmd.Process.Kill()
+	<-p.exited
+	other, input := join()
+	p.kill()
+	input.Close()
+	if err := other.Wait(); err != nil {
+		t.Errorf("a process of another group ended: %v", err)
+	}
+	if err := left.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("what the program left ended with %v", err)
 	}
 }

@@ -30,7 +30,7 @@ import (
 
 // Main runs one command line and returns the exit status.
 func Main(ctx context.Context, d cli.Deps, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	defer terminal.EndAtQuit(stderr)()
+	defer terminal.EndAtQuit(stderr, d.Exit)()
 	out, errs := cli.NewConsole(stdout), cli.NewConsole(stderr)
 	root := newRoot(d)
 	var unwritten error // a help function returns none

@@ -85,6 +85,9 @@ func (s *programs) Rest() {
 	}
 }
 
+// Kill ends all processes at once.
+func (*programs) Kill() { outside.KillAll() }
+
 // Close ends all processes.
 func (s *programs) Close() {
 	s.mu.Lock()

@@ -2,12 +2,14 @@ package program
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgrlab/core/run"
@@ -198,6 +200,31 @@ func TestTheLogOfAProgramGoesThroughNoLink(t *testing.T) {
 	if text, err := os.ReadFile("mine"); string(text) != "precious" || !strings.Contains(said.String(), "is not kept: env.log is a symbolic link") {
 		t.Errorf("%q, %v, %s", text, err, said)
 	}
+}
+
+// A program that hangs does not outlive a pgrlab that is ended at once.
+func TestAProgramThatHangsEndsWithPgrlab(t *testing.T) {
+	_, _, _, of := ownEnvironments(t)
+	hangs := strings.Replace(walk, "def step(self, a):\n", "def step(self, a):\n        held = open('held', 'w')\n        while True: __import__('time').sleep(1000)\n", 1)
+	if err := errors.Join(os.WriteFile("hangs.py", []byte(hangs+"serve(Walk)\n"), 0o644), syscall.Mkfifo("held", 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := child(t, "train", "--preset", "tiny.toml", "--env", of("hangs"), "--method", "sac", "--out", "run")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	held, err := os.Open("held") // waits for the first step
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Process.Signal(syscall.SIGQUIT)
+	c.Wait()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, held)
+		ended <- err
+	}()
+	eventually(t, "the program ends", func() bool { return len(ended) == 1 })
 }
 
 // An episode that cannot be played again is given up where the run goes on, which the journal and the card say.

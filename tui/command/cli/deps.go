@@ -105,6 +105,14 @@ func (d Deps) Drawing(t task.Task) func(pose []float64, w, h int) (*image.RGBA, 
 // Simulates says whether a program simulates the task of that name.
 func (d Deps) Simulates(name string) bool { return d.Programs != nil && d.Programs.Simulates(name) }
 
+// Exit ends this process at once, and with it the programs that it has started.
+func (d Deps) Exit(status int) {
+	if d.Programs != nil {
+		d.Programs.Kill()
+	}
+	os.Exit(status)
+}
+
 // Task finds a task by its name; case, - and _ make no difference. A path of a task file is a name
 // as well.
 func (d Deps) Task(name string) (task.Task, error) {

@@ -24,6 +24,8 @@ type Programs interface {
 	NameOf(command string) string
 	// Rest ends the processes that nothing uses: programs that were only asked what they are.
 	Rest()
+	// Kill ends all their processes at once, also those that hang.
+	Kill()
 	// Open finds the program of a task, and starts nothing.
 	Open(name string, o task.Outside) (Program, error)
 }

@@ -80,7 +80,7 @@ to show within minutes. Where TERM is dumb it cannot ask: --plain starts the dem
 // on in this process, without a screen.
 func (s *session) onScreen(parent context.Context, w io.Writer) error {
 	say := make(chan string, 8)
-	ctx, stop := terminal.StartWatch(parent, func() {}, s.save, func(again string) { terminal.Offer(say, s.ending()+again) }) // the screen handles hang-ups
+	ctx, stop := terminal.StartWatch(parent, s.deps.Exit, func() {}, s.save, func(again string) { terminal.Offer(say, s.ending()+again) }) // the screen handles hang-ups
 	defer stop()
 	begin := newBeginning(func() error { return s.start(ctx, lab.FaultPause) })
 	defer s.onSuspend()()

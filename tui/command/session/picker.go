@@ -56,7 +56,7 @@ func PickOnScreen(parent context.Context, d cli.Deps, w io.Writer) error {
 func pickOne(parent context.Context, d cli.Deps, w io.Writer) (tui.Outcome, error) {
 	say := make(chan string, 8)
 	o := &opener{deps: d}
-	ctx, stop := terminal.StartWatch(parent, func() {}, o.save, func(again string) { terminal.Offer(say, o.ending()+again) })
+	ctx, stop := terminal.StartWatch(parent, d.Exit, func() {}, o.save, func(again string) { terminal.Offer(say, o.ending()+again) })
 	defer stop()
 	o.ctx = ctx
 	home, err := replay.SettingsHome(w)

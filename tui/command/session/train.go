@@ -90,7 +90,7 @@ the screen, ctrl-z leaves the run training instead.`,
 // headless runs a session to its end, with progress on w.
 func (s *session) headless(parent context.Context, w io.Writer) error {
 	say := make(chan string, 8)
-	ctx, stop := terminal.StartWatch(parent, s.hungUp, s.save, func(again string) { terminal.Offer(say, s.ending()+again) })
+	ctx, stop := terminal.StartWatch(parent, s.deps.Exit, s.hungUp, s.save, func(again string) { terminal.Offer(say, s.ending()+again) })
 	defer stop()
 	p := terminal.NewProgress(w)
 	p.Say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",

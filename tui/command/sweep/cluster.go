@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -313,7 +314,7 @@ func (f *sweepFlags) shown(parent context.Context, g *sweep.Grid, w io.Writer, f
 		return fmt.Errorf("sweep %s: %w", f.out, err)
 	}
 	progress := terminal.NewProgress(w)
-	ctx, stop := terminal.StartWatch(parent, func() {}, func(string) {}, func(string) {}) // nothing is saved or ended here
+	ctx, stop := terminal.StartWatch(parent, os.Exit, func() {}, func(string) {}, func(string) {}) // nothing is saved or ended here
 	defer stop()
 	err := follow(ctx, progress, func(j sweep.Job) {
 		if err := file.keep([]sweep.Job{j}, io.Discard); err != nil {

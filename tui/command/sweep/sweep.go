@@ -354,7 +354,7 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 			say <- fmt.Sprintf("%s: %v; the next sweep with --results tries again", j.Name(), err)
 		}
 	}
-	ctx, stop := terminal.StartWatch(parent, func() {}, func(string) { e.Signal(syscall.SIGUSR1) }, func(again string) { say <- "saving and ending" + again })
+	ctx, stop := terminal.StartWatch(parent, os.Exit, func() {}, func(string) { e.Signal(syscall.SIGUSR1) }, func(again string) { say <- "saving and ending" + again })
 	defer stop()
 	unregister, err := f.register(e)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 
 // EndAtQuit makes SIGQUIT (ctrl-\ on a terminal) end the program at once, as a second ctrl-c does,
 // until stop is called. Without it Go would print the stacks of all goroutines, which is what SIGABRT
-// is for.
-func EndAtQuit(w io.Writer) (stop func()) {
+// is for. exit has to end the process.
+func EndAtQuit(w io.Writer, exit func(status int)) (stop func()) {
 	signals, stopped := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGQUIT)
 	go func() {
 		select {
 		case s := <-signals:
 			fmt.Fprintln(w, "pgrlab: ended at once by SIGQUIT (ctrl-\\), without saving")
-			os.Exit(cli.ExitStatus(cli.Signalled{Signal: s}))
+			exit(cli.ExitStatus(cli.Signalled{Signal: s}))
 		case <-stopped:
 		}
 	}()

@@ -24,7 +24,7 @@ type watch struct {
 	signals chan os.Signal
 	cancel  context.CancelCauseFunc
 	now     func() time.Time
-	exit    func(status int) // os.Exit
+	exit    func(status int) // ends the process
 	hangup  func()           // must not block
 	save    func(by string)  // requests a checkpoint; must not block
 	say     func(again string)
@@ -33,10 +33,11 @@ type watch struct {
 
 // StartWatch watches until stop is called. The context that it returns is for the run. say is called
 // at the first signal, with what a second one would do, and has to tell the person what happens now.
-func StartWatch(parent context.Context, hangup func(), save func(by string), say func(again string)) (ctx context.Context, stop func()) {
+// exit has to end the process.
+func StartWatch(parent context.Context, exit func(status int), hangup func(), save func(by string), say func(again string)) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	w := &watch{
-		signals: make(chan os.Signal, 4), cancel: cancel, now: time.Now, exit: os.Exit,
+		signals: make(chan os.Signal, 4), cancel: cancel, now: time.Now, exit: exit,
 		hangup: hangup, save: save, say: say, stopped: make(chan struct{}),
 	}
 	signal.Notify(w.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGUSR1, syscall.SIGUSR2)

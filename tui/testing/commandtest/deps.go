@@ -72,6 +72,8 @@ func (programs) Simulates(name string) bool {
 
 func (programs) Rest() {}
 
+func (programs) Kill() {}
+
 func (programs) Open(name string, _ task.Outside) (cli.Program, error) {
 	return nil, fmt.Errorf("find the program of %s: there is no python", name)
 }
