@@ -237,7 +237,7 @@ func TestASignalWhileLeaving(t *testing.T) {
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	p.await("once more within 5 s ends at once")
+	p.await("once more in 1 to 5 s ends at once")
 	held.release()
 	if status := p.status(); status != 143 {
 		t.Errorf("status %d", status)

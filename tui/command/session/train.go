@@ -36,10 +36,10 @@ changes that are made as it goes on, and at its end. --resume continues from
 the last checkpoint as if there had been no break. With more --steps it continues beyond
 the end of a run, as if the run had had those steps from the start.
 
-Ctrl-C saves and ends with status 130, SIGTERM with 143; a second one within five
-seconds ends at once, and so does SIGQUIT (ctrl-\), with 131. A terminal that goes away
-does not end the run. Ctrl-Z stops the run as it stops any program, until fg or bg; on
-the screen, ctrl-z leaves the run training instead.`,
+Ctrl-C saves and ends with status 130, SIGTERM with 143; the same once more, one to five
+seconds later, ends at once, and so does SIGQUIT (ctrl-\), with 131. A terminal that goes
+away does not end the run. Ctrl-Z stops the run as it stops any program, until fg or
+bg; on the screen, ctrl-z leaves the run training instead.`,
 		Example: `  pgrlab train --task cheetah-run --method pgr-curiosity --scale cpu --seed 1
   pgrlab train --preset demo --steps 5000 --out /tmp/try
   pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1

@@ -12,14 +12,19 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// again is the time within which a second signal ends the program at once.
-const again = 5 * time.Second
+// A second signal ends the program at once within the time again, but not the same signal within the
+// time twice: timeout of GNU sends its signal to its child and then to the child's group, and others
+// repeat theirs while they wait.
+const (
+	again = 5 * time.Second
+	twice = time.Second
+)
 
 // A watch turns signals into the end of a run. The first SIGINT or SIGTERM cancels the run's
-// context with the signal as its cause, so that the run saves and ends; a second one within five
-// seconds ends the process at once. SIGUSR1 and SIGUSR2 save and go on, as the schedulers of
-// clusters expect. SIGHUP, the terminal hanging up, only calls hangup, and SIGPIPE, a reader that
-// is gone, does nothing: a terminal is a view, never the owner of a run.
+// context with the signal as its cause, so that the run saves and ends; a second one ends the process
+// at once: see again. SIGUSR1 and SIGUSR2 save and go on, as the schedulers of clusters expect. SIGHUP,
+// the terminal hanging up, only calls hangup, and SIGPIPE, a reader that is gone, does nothing: a
+// terminal is a view, never the owner of a run.
 type watch struct {
 	signals chan os.Signal
 	cancel  context.CancelCauseFunc
@@ -53,6 +58,7 @@ func StartWatch(parent context.Context, exit func(status int), hangup func(), sa
 
 func (w *watch) loop() {
 	var asked time.Time
+	var first os.Signal
 	for {
 		select {
 		case <-w.stopped:
@@ -70,13 +76,16 @@ func (w *watch) loop() {
 				continue
 			}
 			now := w.now()
-			if !asked.IsZero() && now.Sub(asked) < again {
+			if since := now.Sub(asked); !asked.IsZero() && since < again {
+				if s == first && since < twice {
+					continue
+				}
 				w.exit(cli.ExitStatus(cli.Signalled{Signal: s}))
 				return
 			}
-			asked = now
+			asked, first = now, s
 			w.cancel(cli.Signalled{Signal: s}) // first, so that the message is true
-			w.say("; once more within 5 s ends at once")
+			w.say("; once more in 1 to 5 s ends at once")
 		}
 	}
 }

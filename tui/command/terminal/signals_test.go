@@ -47,7 +47,7 @@ func TestFirstSignalEndsTheRunWithItsStatus(t *testing.T) {
 		if !errors.As(context.Cause(s.ctx), &cause) || cli.ExitStatus(cause) != want {
 			t.Errorf("%v: cause %v, status %d, want %d", signal, context.Cause(s.ctx), cli.ExitStatus(cause), want)
 		}
-		if text := <-s.said; text != "; once more within 5 s ends at once" {
+		if text := <-s.said; text != "; once more in 1 to 5 s ends at once" {
 			t.Errorf("said %q", text)
 		}
 	}
@@ -58,6 +58,29 @@ func TestSecondSignalWithinFiveSecondsExits(t *testing.T) {
 	s.signals <- os.Interrupt
 	<-s.ctx.Done()
 	s.clock = s.clock.Add(4 * time.Second)
+	s.signals <- syscall.SIGTERM
+	if got := <-s.exits; got != cli.StatusTerminated {
+		t.Errorf("exit status %d, want %d", got, cli.StatusTerminated)
+	}
+}
+
+// The same signal again within a second is the first one: timeout of GNU sends it twice, GNU parallel
+// three times.
+func TestARepeatedSignalIsOne(t *testing.T) {
+	s := newScripted(t)
+	s.signals <- syscall.SIGTERM
+	<-s.said
+	for _, after := range []time.Duration{0, 200 * time.Millisecond, 799 * time.Millisecond} {
+		s.clock = s.clock.Add(after)
+		s.signals <- syscall.SIGTERM
+		select {
+		case s.signals <- syscall.SIGHUP:
+			<-s.hangups // it is done with both
+		case <-s.exits:
+			t.Fatalf("it ended %v later", after)
+		}
+	}
+	s.clock = s.clock.Add(time.Millisecond)
 	s.signals <- syscall.SIGTERM
 	if got := <-s.exits; got != cli.StatusTerminated {
 		t.Errorf("exit status %d, want %d", got, cli.StatusTerminated)
