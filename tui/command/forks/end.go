@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -15,13 +16,27 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// End stops the children that train, waits until they have saved themselves, and begins no others.
-// It says what became of each.
-func (b *Group) End() (said []string) {
-	training, waiting := b.close(false)
-	for cmd := range training {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended on its own
+// Stop asks the children that train to save themselves and to end, each once, and begins no others. It
+// is for the moment of a signal: one to a whole job has come to the children, too, and another later
+// than a second after it would end them at once.
+func (b *Group) Stop() { b.stop() }
+
+func (b *Group) stop() (training map[*exec.Cmd]trainingChild, waiting []*Child) {
+	training, waiting = b.close(false)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for cmd, c := range training {
+		if _, asked := b.stopped[cmd]; !asked {
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended on its own
+			b.stopped[cmd] = c
+		}
 	}
+	return maps.Clone(b.stopped), waiting
+}
+
+// End is Stop, and waits until the children have saved themselves. It says what became of each.
+func (b *Group) End() (said []string) {
+	training, waiting := b.stop()
 	b.working.Wait()
 	for _, c := range sorted(training) {
 		if where, done := rundir.Standing(c.run.dir); done {
@@ -72,6 +87,9 @@ func (b *Group) close(free bool) (training map[*exec.Cmd]trainingChild, waiting 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.over, b.set = true, free
+	if b.stopped == nil {
+		b.stopped = map[*exec.Cmd]trainingChild{}
+	}
 	training = map[*exec.Cmd]trainingChild{}
 	for cmd, c := range b.running {
 		if cmd.Process != nil {

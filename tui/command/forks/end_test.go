@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgrlab/tui/command/rundir"
 )
@@ -96,6 +97,47 @@ func TestChildrenEndConsciously(t *testing.T) {
 	if err := first.failed(); err == nil || !strings.Contains(err.Error(), "with its parent") {
 		t.Error(err)
 	}
+}
+
+// Children are asked to end once, when a signal comes, also if the end of the run asks again much later.
+func TestChildrenAreStoppedOnce(t *testing.T) {
+	b, _, began := sleepers(1)
+	dir := t.TempDir()
+	saves := filepath.Join(dir, "saves") // a child that notes each SIGTERM and ends when it is let
+	b.Begin = func(string) *exec.Cmd {
+		c := exec.Command("sh", "-c", `trap 'echo asked >>"$0"' TERM; echo ready >>"$0"; until [ -e "$0.go" ]; do sleep 0.01; done`, saves)
+		return c
+	}
+	child := &Child{dir: dir}
+	b.add(child)
+	<-began
+	noted := func() string {
+		text, _ := os.ReadFile(saves)
+		return string(text)
+	}
+	waitFor(t, func() bool { return noted() == "ready\n" })
+	b.Stop()
+	waitFor(t, func() bool { return noted() == "ready\nasked\n" })
+	ended := make(chan []string)
+	go func() { ended <- b.End() }()
+	b.Stop()
+	if err := os.WriteFile(saves+".go", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if said := <-ended; len(said) != 1 || !strings.Contains(said[0], "continues it") || noted() != "ready\nasked\n" {
+		t.Errorf("%q after %q", said, noted())
+	}
+}
+
+func waitFor(t *testing.T, what func() bool) {
+	t.Helper()
+	for range 60_000 {
+		if what() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("it did not come about within a minute")
 }
 
 // A queue whose context is cancelled begins no further fork.

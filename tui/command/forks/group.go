@@ -40,6 +40,7 @@ type Group struct {
 	begun   []*Child // with one
 	busy    int      // number of those whose turn it is
 	running map[*exec.Cmd]*Child
+	stopped map[*exec.Cmd]trainingChild
 	over    bool
 	set     bool // free: running children go on without this process
 }

@@ -82,6 +82,7 @@ func (s *session) onScreen(parent context.Context, w io.Writer) error {
 	say := make(chan string, 8)
 	ctx, stop := terminal.StartWatch(parent, s.deps.Exit, func() {}, s.save, func(again string) { terminal.Offer(say, s.ending()+again) }) // the screen handles hang-ups
 	defer stop()
+	defer s.stopForks(ctx)()
 	begin := newBeginning(func() error { return s.start(ctx, lab.FaultPause) })
 	defer s.onSuspend()()
 	outcome, err := s.deps.Screen(ctx, s.options(begin))

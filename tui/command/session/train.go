@@ -92,6 +92,7 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	say := make(chan string, 8)
 	ctx, stop := terminal.StartWatch(parent, s.deps.Exit, s.hungUp, s.save, func(again string) { terminal.Offer(say, s.ending()+again) })
 	defer stop()
+	defer s.stopForks(ctx)()
 	p := terminal.NewProgress(w)
 	p.Say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
 		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
@@ -184,6 +185,16 @@ func (s *session) leave(ctx context.Context, p *terminal.Progress) error {
 		p.Say(text)
 	}
 	return s.result(ctx)
+}
+
+// stopForks stops the forks when a signal cancels ctx, until the function that it returns is called.
+func (s *session) stopForks(ctx context.Context) func() bool {
+	return context.AfterFunc(ctx, func() {
+		var signal cli.Signalled
+		if errors.As(context.Cause(ctx), &signal) {
+			s.forks.Stop()
+		}
+	})
 }
 
 // hungUp notes in the journal that no screen shows the run any more.
