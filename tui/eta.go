@@ -14,6 +14,7 @@ import (
 type countdown struct {
 	end, at time.Time // at: time of the newest estimate
 	began   time.Time // time of the first estimate
+	waits   bool      // the run waited at the newest estimate
 }
 
 // etaLag is the time in which the end shown follows about two thirds of a lasting change of the
@@ -21,22 +22,28 @@ type countdown struct {
 // is half of the time since the first estimate.
 const etaLag = 45 * time.Second
 
-// take takes an estimate of the remaining time; 0: unknown.
-func (c *countdown) take(now time.Time, left time.Duration) {
+// take takes an estimate of the remaining time, 0: unknown, of a run that waits, or goes on. As long as it
+// waits, the end moves away.
+func (c *countdown) take(now time.Time, left time.Duration, waits bool) {
 	if left <= 0 {
 		*c = countdown{}
 		return
 	}
 	end := now.Add(left)
 	if c.at.IsZero() {
-		c.end, c.at, c.began = end, now, now
+		c.end, c.at, c.began, c.waits = end, now, now, waits
 		return
 	}
 	passed := now.Sub(c.at)
 	if passed <= 0 {
 		return
 	}
-	c.at = now
+	waited := c.waits
+	c.at, c.waits = now, waits
+	if waited {
+		c.end, c.began = c.end.Add(passed), c.began.Add(passed)
+		return
+	}
 	lag := max(passed, min(etaLag, now.Sub(c.began)/2)).Seconds()
 	c.end = c.end.Add(time.Duration((1 - math.Exp(-passed.Seconds()/lag)) * float64(end.Sub(c.end))))
 }

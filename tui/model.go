@@ -279,7 +279,7 @@ func (m *Model) poll() {
 
 // observe records what only a snapshot has: speed over time.
 func (m *Model) observe(s *event.Snapshot) {
-	m.headline.eta.take(s.Time, s.ETA)
+	m.headline.eta.take(s.Time, s.ETA, s.State == event.PausedState)
 	speed := m.History.Main(history.CurveSpeed)
 	if last, ok := speed.Last(); s.StepsPerSec > 0 && s.Updates > 0 && (!ok || s.Step > last.Step) && !m.History.Begin.IsZero() {
 		wall := s.Time.Sub(m.History.Begin).Seconds()
