@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"tui/command/runflags": {"core/dataset", "tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/event", "core/knob"},
 	"tui/command/machine":  {"tui/command/cli", "tui/theme", "presets", "core/bench"}, // theme: the colours of a terminal
 	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/history", "tui/remote", "presets", "core/config", "core/report", "core/run", "core/shell", "core/task"},
-	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
+	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "tui/format", "core/event", "core/printable"},
 	"tui/command/rundir":   {"tui/command/cli", "presets", "core/offline", "core/event", "core/knob", "core/report", "core/run"},
 	"tui/command/cli":      {"tui", "tui/pane", "tui/theme", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable", "core/shell", "core/spelling"}, // sweep: exit statuses; report: how counts are written
 

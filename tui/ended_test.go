@@ -130,7 +130,7 @@ func TestChangeInAPartOfDSyn(t *testing.T) {
 	set(1, 3)
 	s.fake.setShare(0.5)
 	s.Update(polled{})
-	s.contains(t, "in force 24,000 · 50% of D_syn… whole in 7s", "since #1: 0% of D_real, 50% of D_syn")
+	s.contains(t, "in force 24,000 · 50% of D_syn… whole in 7s", "since #1: <1% of D_real, 50% of D_syn")
 	set(2, 4)
 	s.fake.setShare(0.25)
 	s.Update(polled{})

@@ -230,7 +230,8 @@ func (r *Replay) build(n int) *event.Snapshot {
 	settings := c.Knobs
 	done := pane.ClockOf(&c)
 	s := &event.Snapshot{Time: r.all[0].Wall.Add(r.position()), Task: c.Task, Method: c.Method, Seed: c.Seed, Dir: r.dir,
-		Members: max(1, c.Members), Steps: c.Steps, Phase: knob.Collect}
+		Members: max(1, c.Members), Steps: c.Steps, Phase: knob.Collect, Episode: 1, EpisodeStep: -1}
+	var kept []int // rows of the generations that D_syn holds
 	for _, e := range r.all[:n] {
 		if e.Type != event.TypeExamined { // a saved state of any step may be analysed after the run's end
 			s.Step = e.Step
@@ -250,7 +251,15 @@ func (r *Replay) build(n int) *event.Snapshot {
 			if b.Steps > 0 || c.Has()&knob.UseFit == 0 { // otherwise a generation without a fit
 				s.Refits++
 			}
-			s.Synthetic, s.FitLoss = b.Generated, history.Optional(b.Loss)
+			kept = append(kept, b.Generated)
+			kept = kept[max(0, len(kept)-c.Generator.Generations()):]
+			s.Synthetic, s.FitLoss = 0, history.Optional(b.Loss)
+			for _, rows := range kept {
+				s.Synthetic += rows
+			}
+			if c.Buffer > 0 {
+				s.Synthetic = min(s.Synthetic, c.Buffer)
+			}
 		case event.Episode:
 			if b.Copy == 0 {
 				s.Episode++

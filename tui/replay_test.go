@@ -168,8 +168,8 @@ func TestReplayCountsTheFirstMember(t *testing.T) {
 		now := time.Unix(1000, 0)
 		r := replayOf(t, c, 1, &now, events...)
 		r.Seek(1)
-		if s := r.Snapshot(); s.Refits != want || s.Episode != 1 || s.Losses.Critic != 4 || s.Updates != 4001 {
-			t.Errorf("%s: %d refits, %d episodes, loss %v, %d updates; want %d, 1, 4, 4001", kind, s.Refits, s.Episode, s.Losses.Critic, s.Updates, want)
+		if s := r.Snapshot(); s.Refits != want || s.Episode != 2 || s.Losses.Critic != 4 || s.Updates != 4001 {
+			t.Errorf("%s: %d refits, episode %d, loss %v, %d updates; want %d, 2, 4, 4001", kind, s.Refits, s.Episode, s.Losses.Critic, s.Updates, want)
 		}
 	}
 }

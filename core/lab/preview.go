@@ -78,7 +78,7 @@ func (a *asides) showMemory(m *replica.Replica) {
 		return
 	}
 	now, c := a.moment, m.World.Counters[0]
-	now.Episode, now.EpisodeStep, now.EpisodeReturn, now.Pose = int(c.Episode), c.Step, c.Return, m.World.Pose()
+	now.Episode, now.EpisodeStep, now.EpisodeReturn, now.Pose = c.Number(len(m.World.Counters)), c.Step, c.Return, m.World.Pose()
 	err := a.gate.absent()
 	if err == nil {
 		err = a.place.guarded(func() (err error) { now.Memory, err = m.Rounds.Recall(); return err })

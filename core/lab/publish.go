@@ -55,7 +55,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		StepsPerSec: steps, UpdatesPerSec: updates,
 		CostRefit: refitTakes(u, &x.Settings, m), CostGenerate: u.Generation(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
-		Real: m.Real.Len(), Updates: m.Updates, Episode: int(m.World.Counters[0].Episode), EpisodeStep: m.World.Counters[0].Step, EpisodeReturn: m.World.Counters[0].Return,
+		Real: m.Real.Len(), Updates: m.Updates, Episode: m.World.Counters[0].Number(len(m.World.Counters)), EpisodeStep: m.World.Counters[0].Step, EpisodeReturn: m.World.Counters[0].Return,
 		Refits: int(x.synthesis.Refits), FitLoss: m.Synthesis.Fit.Last,
 		MixReal: m.Mix.Real, MixSynthetic: m.Mix.Synthetic, Losses: m.Losses.Last(),
 		Map: x.asides.mapped, Moment: x.asides.moment, Dreamt: x.asides.dreamt,

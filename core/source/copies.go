@@ -54,6 +54,9 @@ type Copy struct {
 	Return  float64
 }
 
+// Number is which of the episodes of its copy, of n, this is: from 1 on.
+func (c Copy) Number(n int) int { return int(c.Episode)/n + 1 }
+
 type copyEnv struct {
 	world
 	failed error // why it cannot be used before it is made again

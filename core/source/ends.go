@@ -21,7 +21,7 @@ func (s *Copies) compareEnds(i int) {
 	ended := s.Ends[i] == experience.Terminated
 	ruled := t.Ends != nil && t.Ends(s.Row(s.Obs, i), s.Row(s.Action, i), s.Row(s.Next, i))
 	c := &s.Counters[i]
-	at := fmt.Sprintf("step %d of episode %d of %s", c.Step, c.Episode+1, s.Name)
+	at := fmt.Sprintf("step %d of episode %d of %s", c.Step, c.Number(len(s.Counters)), s.Name)
 	switch {
 	case ended && !ruled && !s.Broken.Ended:
 		s.Broken.Ended = true

@@ -58,18 +58,33 @@ func Number(v float64) string {
 	}
 }
 
-// SpreadOf writes a mean and its deviation, both with the decimals of the mean.
+// SpreadOf writes a mean and its deviation, both with the decimals of the mean, or of the larger one where
+// both are small.
 func SpreadOf(mean, std float64) (string, string) {
-	decimals := 2
-	if a := math.Abs(mean); a >= 100 {
-		decimals = 0
-	} else if a >= 10 {
-		decimals = 1
-	}
-	if math.IsNaN(mean) || math.Abs(mean) >= 1e6 {
+	decimals, a := 2, math.Abs(mean)
+	larger := max(a, std)
+	switch {
+	case math.IsNaN(mean) || a >= 1e6 || larger > 0 && larger < 1e-3:
 		return Number(mean), Number(std)
+	case a >= 100:
+		decimals = 0
+	case a >= 10:
+		decimals = 1
+	case larger > 0 && larger < 0.01:
+		decimals = 4
+	case larger > 0 && larger < 0.1:
+		decimals = 3
 	}
-	return strconv.FormatFloat(mean, 'f', decimals, 64), strconv.FormatFloat(std, 'f', decimals, 64)
+	return fixed(mean, decimals), fixed(std, decimals)
+}
+
+// fixed writes v with so many decimals, and without the sign of a rounded -0.
+func fixed(v float64, decimals int) string {
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
 }
 
 // Rate writes a speed: 412, 8.3.
@@ -115,10 +130,15 @@ func Counted(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// Percent writes a share from 0 to 1 in per cent, such as 12%.
+// Percent writes a share from 0 to 1 in per cent, such as 12%; what is neither none nor all is <1% or >99%.
 func Percent(x float64) string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0):
 		return Number(x)
+	case x > 0 && x < 0.005:
+		return "<1%"
+	case x >= 0.995 && x < 1:
+		return ">99%"
 	}
 	return strconv.Itoa(int(100*x+0.5)) + "%"
 }

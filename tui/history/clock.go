@@ -5,6 +5,7 @@ import "sort"
 // Clock converts env steps into critic updates and seconds. Updates follow from the learner's pace,
 // the UTD and its changes, seconds from the times of the events.
 type Clock struct {
+	Before  int     // updates before the first env step
 	From    int     // number of first env steps, which have no updates
 	UTD     float64 // updates of each env step that has some, at the start
 	Every   int     // only multiples of it have updates; 0: as 1
@@ -20,7 +21,10 @@ type utdChange struct {
 
 // Updates is the number of critic updates after an env step.
 func (c *Clock) Updates(step int) float64 {
-	at, utd, sum, every := c.From, c.UTD, 0.0, max(1, c.Every)
+	at, utd, sum, every := c.From, c.UTD, float64(c.Before), max(1, c.Every)
+	if step <= 0 {
+		return 0
+	}
 	for _, u := range c.changes {
 		if to := min(u.step, step); to > at {
 			sum += utd * float64(to/every-at/every)

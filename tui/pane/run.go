@@ -392,5 +392,5 @@ func (r *Run) NewHistory() history.History {
 func ClockOf(c *config.Config) history.Clock {
 	p := c.Pace()
 	copies := c.Environment.InLockstep()
-	return history.Clock{From: copies * p.From, UTD: float64(p.Updates), Every: copies * p.Every}
+	return history.Clock{Before: c.Data.Pretrain, From: copies * p.From, UTD: float64(p.Updates), Every: copies * p.Every}
 }

@@ -94,8 +94,8 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	defer stop()
 	defer s.stopForks(ctx)()
 	p := terminal.NewProgress(w)
-	p.Say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
-		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
+	p.Say(fmt.Sprintf("%s on %s at scale %s, %s, in %s",
+		s.config.Method, s.config.Task, s.config.Scale, Seeds(s.config.Seed, s.config.Members), s.folder.Dir()))
 	s.report = func(text string) {
 		say <- text
 		if s.heir != nil {

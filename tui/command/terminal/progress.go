@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/printable"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/format"
 )
 
 // A Progress writes what a headless run does to stderr: one line per evaluation and other event. On
@@ -177,10 +178,10 @@ func statusLine(s *event.Snapshot) string {
 		}
 	}
 	if s.StepsPerSec > 0 {
-		fmt.Fprintf(&b, "  %.0f steps/s", s.StepsPerSec)
+		fmt.Fprintf(&b, "  %s steps/s", format.Rate(s.StepsPerSec))
 	}
 	if s.UpdatesPerSec > 0 {
-		fmt.Fprintf(&b, "  %.0f updates/s", s.UpdatesPerSec)
+		fmt.Fprintf(&b, "  %s updates/s", format.Rate(s.UpdatesPerSec))
 	}
 	if s.ETA > 0 {
 		fmt.Fprintf(&b, "  eta %s", Clock(s.ETA))

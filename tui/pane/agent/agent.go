@@ -109,6 +109,9 @@ func (p *Pane) agentFacts(h int) []string {
 		label("episode") + fmt.Sprintf("%s step %s", format.Count(episode), format.Count(step)),
 		label("return") + format.Number(earned) + t.Dim.On(" so far"),
 	}
+	if step < 0 { // a replay without scenes knows episodes that have ended
+		out = []string{label("episode") + format.Count(episode), label("return") + format.Number(earned) + t.Dim.On(" of the last one")}
+	}
 	if now == nil {
 		return out
 	}

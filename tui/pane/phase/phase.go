@@ -192,8 +192,11 @@ func (v *Pane) phaseProgress(w int) string {
 		return t.Dim.On("begins")
 	}
 	if v.Phase() == knob.Collect || s.PhaseTotal <= 1 || v.Phase() == knob.Learn && quick(s) {
-		where := t.Dim.On("episode ") + format.Count(s.Episode) + t.Dim.On(" step ") + format.Count(s.EpisodeStep)
-		so := format.Number(s.EpisodeReturn)
+		where, so := t.Dim.On("episode ")+format.Count(s.Episode), format.Number(s.EpisodeReturn)
+		if s.EpisodeStep < 0 { // a replay without scenes knows episodes that have ended
+			return theme.Longest([]string{where, where + t.Dim.On(", the last ") + so, where + t.Dim.On(", the last one returned ") + so}[:min(3, 2*s.Episode-1)], w)
+		}
+		where += t.Dim.On(" step ") + format.Count(s.EpisodeStep)
 		return theme.Longest([]string{where + t.Dim.On(" return so far ") + so, where + t.Dim.On(" sum ") + so, where}, w)
 	}
 	text := fmt.Sprintf(" %s/%s", format.Count(s.PhaseDone), format.Count(s.PhaseTotal))
