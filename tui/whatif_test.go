@@ -230,7 +230,7 @@ func TestASmallerWhatIfSaysSo(t *testing.T) {
 	s, f := withWhatIf(t, 160, 45)
 	f.usual = 600_000
 	s.press("w")
-	s.contains(t, "It is smaller than usual, which", "5m05s or more.")
+	s.contains(t, "It is smaller than usual, which", "5m00s or more.")
 }
 
 // A what-if can be stopped, before and after its checkpoint.

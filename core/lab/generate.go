@@ -160,7 +160,7 @@ func (f *refit) finishGeneration(described []*event.Generated) error {
 			return err
 		}
 		m.Synthesis.FinishGeneration()
-		line := event.Refit{Generated: m.Synthetic.Len(), F: found, Obs: event.RefitObs{Seconds: run.Float(spent.Seconds())}}
+		line := event.Refit{Generated: m.Generations[len(m.Generations)-1], F: found, Obs: event.RefitObs{Seconds: run.Float(spent.Seconds())}}
 		if f.fitted && f.config.Has()&knob.UseFit != 0 {
 			line.Loss, line.Steps = m.Synthesis.Fit.Mean(), m.Synthesis.Fit.Steps
 		}

@@ -22,15 +22,32 @@ type Synthesis struct {
 	Changed   map[string]knob.Value // knobs by name as they were then, as far as they had been changed
 }
 
-// changed are the knobs that were changed so far.
-func (h *History) changed() map[string]knob.Value {
+// changed are the knobs that were changed so far, as the D_syn that is complete in a step has them: those that
+// came while it was fitted or generated are of the next one.
+func (h *History) changed(step int) map[string]knob.Value {
 	all := map[string]knob.Value{}
 	for _, c := range h.Changes {
-		if c.Number > 0 {
+		if c.Number > 0 && (c.AppliedStep < step || !c.late()) {
 			all[c.Knob] = c.To
 		}
 	}
 	return all
+}
+
+// late says whether the refit or the generation of the change's step had begun without it.
+func (c *Change) late() bool {
+	at := knob.At(c.AppliedStep, knob.Generate, 0)
+	switch {
+	case c.Now: // then what had begun was given up
+		return false
+	case c.Knob == "relevance":
+		at.Phase = knob.Score
+	case c.Class == knob.ClassRefit:
+		at.Phase = knob.Fit
+	case c.Class != knob.ClassGeneration:
+		return false
+	}
+	return at.Before(c.Position)
 }
 
 // takeRefit keeps a refit with its generation.
@@ -45,7 +62,7 @@ func (h *History) takeRefit(e event.Event, wall float64, b event.Refit) string {
 	}
 	h.F = relevances(b.F)
 	h.Refits = append(h.Refits, refit{Step: e.Step, Steps: b.Steps, generated: b.Generated, Loss: Optional(b.Loss), Seconds: float64(b.Obs.Seconds), Ensemble: b.Ensemble, Rollouts: b.Rollouts})
-	h.Syntheses = append(h.Syntheses, Synthesis{Step: e.Step, Fitted: b.Steps > 0, Rows: b.Generated, Seconds: float64(b.Obs.Seconds), F: h.F, Changed: h.changed()})
+	h.Syntheses = append(h.Syntheses, Synthesis{Step: e.Step, Fitted: b.Steps > 0, Rows: b.Generated, Seconds: float64(b.Obs.Seconds), F: h.F, Changed: h.changed(e.Step)})
 	text := fmt.Sprintf("%s rows generated", format.Count(b.Generated))
 	if b.Rollouts != nil && b.Rollouts.Dropped > 0 {
 		text += fmt.Sprintf(", %s dropped", format.Count(b.Rollouts.Dropped))

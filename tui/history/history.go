@@ -125,6 +125,8 @@ type Change struct {
 	Share float64 // of D_syn that was made with it when it came into force; 0: all, or it is not about D_syn
 	Never bool    // another change of the knob came before all of D_syn was made with it
 
+	Position knob.Position // at which it was applied
+
 	AskedStep, AppliedStep, ForceStep int
 	WholeStep                         int    // from which all of D_syn was made with it; 0: not yet, or see Share
 	Why                               string // reason for a refusal, or for a change that has no effect yet; who cancelled it

@@ -289,7 +289,7 @@ func (h *History) takeKnob(e event.Event, b event.KnobChanged) {
 	c.Number, c.Knob, c.Class = b.ID, b.Knob, b.Class
 	c.From, c.To = b.From, b.To
 	c.Now, c.Undoes, c.Why = b.Now, b.Obs.Undoes, b.Why()
-	c.State, c.AppliedStep, c.Wall = Applied, b.Position.Step, e.Wall
+	c.State, c.Position, c.AppliedStep, c.Wall = Applied, b.Position, b.Position.Step, e.Wall
 	c.Scheduled, c.Refits = b.Obs.By == "schedule", len(h.Refits)
 	if c.Knob == "utd" {
 		h.Clock.ChangeUTD(c.AppliedStep, c.To.Number)

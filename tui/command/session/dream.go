@@ -222,7 +222,7 @@ func ownGeneration(dir string, step int) (text string, err error) {
 		if !is || e.Step > step || e.Member > 0 || g.Dynamics == nil || g.Dynamics.Change == nil || g.Dynamics.RewardRelative == nil {
 			continue
 		}
-		text = fmt.Sprintf("the run itself at %s: s' error %.3g, r error %.3g", knob.FormatCount(e.Step), *g.Dynamics.Change, *g.Dynamics.RewardRelative)
+		text = fmt.Sprintf("the run itself at %s: s'-s error %.3g, r error %.3g", knob.FormatCount(e.Step), *g.Dynamics.Change, *g.Dynamics.RewardRelative)
 	}
 	return text, nil
 }

@@ -96,10 +96,13 @@ func (s *session) send(c event.Command) error {
 	return event.ErrEnded
 }
 
-// speed is how many critic updates the run makes in a second; 0: unknown.
+// speed is how many critic updates the run makes in a second of env steps, without evaluations and refits; 0:
+// unknown.
 func (s *session) speed() float64 {
 	if l := s.live.Load(); l != nil {
-		return l.Snapshot().UpdatesPerSec
+		if now := l.Snapshot(); now.UpdatesPerSec > 0 && now.StepTime > 0 {
+			return now.Knobs["utd"].Number / now.StepTime.Seconds()
+		}
 	}
 	return 0
 }

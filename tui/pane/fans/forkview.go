@@ -87,8 +87,12 @@ func (p *Pane) progress(b *forkGroup, w int) []string {
 }
 
 // toGo is how long the forks of a group still take: by what was planned, until each of them has made an
-// evaluation, and then by their own pace; 0: unknown.
+// evaluation, and then by their own pace; 0: unknown, as while the forks before them have all turns.
 func (p *Pane) toGo(b *forkGroup, share float64) time.Duration {
+	if share == 0 && p.ahead(b) {
+		b.began = p.Now()
+		return 0
+	}
 	spent := p.Now().Sub(b.began)
 	switch {
 	case b.began.IsZero() || p.Snap == nil:
@@ -97,6 +101,19 @@ func (p *Pane) toGo(b *forkGroup, share float64) time.Duration {
 		return max(0, p.timeOf(b.ForkPlan, len(b.Children))-spent)
 	}
 	return time.Duration(float64(spent) * (1 - share) / share)
+}
+
+// ahead says whether forks that were made before a group's still train.
+func (p *Pane) ahead(b *forkGroup) bool {
+	for i := range p.Groups {
+		switch g := &p.Groups[i]; {
+		case g == b:
+			return false
+		case g.live() && !g.over():
+			return true
+		}
+	}
+	return false
 }
 
 // NextLook is the time to the next look at the forks that train, and which one it is; false: there will be

@@ -97,9 +97,9 @@ var columns = []column{
 	{"F asked", 9, func(p *Pane, i int) string { return median(p.f(i).Asked) }},
 	{"got", 9, func(p *Pane, i int) string { return median(p.f(i).Achieved) }},
 	{"obeyed", 7, func(p *Pane, i int) string { return number(p.described(i).RankCorrelation) }},
-	{"s' error", 9, func(p *Pane, i int) string { return number(p.dynamics(i).Change) }},
+	{"s'-s err", 9, func(p *Pane, i int) string { return number(p.dynamics(i).Change) }},
 	{"r error", 8, func(p *Pane, i int) string { return number(p.dynamics(i).RewardRelative) }},
-	{"outside", 8, func(p *Pane, i int) string { return share(p.outside(i)) }},
+	{"outside s", 10, func(p *Pane, i int) string { return share(p.outside(i)) }},
 	{"covered", 8, func(p *Pane, i int) string { return share(p.described(i).Coverage) }},
 	{"copies", 7, func(p *Pane, i int) string { return share(p.described(i).Copies) }},
 	{"took", 6, func(p *Pane, i int) string {
@@ -111,7 +111,7 @@ var columns = []column{
 }
 
 // dropped are the columns that go first where there is no room, in this order.
-var dropped = []string{"took", "copies", "N", "outside", "r error", "k", "F asked", "covered", "obeyed", "F", "got"}
+var dropped = []string{"took", "copies", "N", "outside s", "r error", "k", "F asked", "covered", "obeyed", "F", "got"}
 
 // fitting are the columns for which there is room. A column without any value is left out.
 func (p *Pane) fitting(all []history.Synthesis, w int) []column {
@@ -225,7 +225,7 @@ func (p *Pane) against(all []history.Synthesis) string {
 	}
 	for _, c := range columns {
 		switch c.name {
-		case "s' error", "r error", "covered", "outside":
+		case "s'-s err", "r error", "covered", "outside s":
 			if from, to := c.value(p, n-1), c.value(p, n); from != "" && to != "" && from != to {
 				found = append(found, fmt.Sprintf("%s %s → %s", c.name, from, to))
 			}

@@ -49,11 +49,11 @@ func TestGenerationsStandBesideEachOther(t *testing.T) {
 	p.generation(2, 0, 0.0015, 0.3)
 	lines := p.Body(98, 12)
 	for i, want := range [][]string{
-		{"F", "ω", "k", "F asked", "got", "s' error", "covered"},
+		{"F", "ω", "k", "F asked", "got", "s'-s err", "covered"},
 		{"2", "curiosity", "3", "0.0015", "0.300", "83%"},
 		{"1 fit", "curiosity", "2", "0.001", "0.200"},
 		{},
-		{"ω 2 → 3: F that came out ×1.50, s' error 0.200 → 0.300"},
+		{"ω 2 → 3: F that came out ×1.50, s'-s err 0.200 → 0.300"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(lines[i], w) {

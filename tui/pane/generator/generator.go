@@ -106,6 +106,8 @@ func (p *Pane) Body(w, h int) []string {
 	switch {
 	case s.Share > 0:
 		held = theme.Longest([]string{held + t.Dim.On(", ") + format.Percent(s.Share) + t.Dim.On(" new"), held + t.Dim.On(", ") + format.Percent(s.Share) + t.Dim.On(" new, others ") + format.Count(s.Step-last.Step) + t.Dim.On(" steps old")}, w)
+	case !p.Dreams() && p.About.Config.Generator.Generations() > 1:
+		held += t.Dim.On(", the newest ") + format.Count(s.Step-last.Step) + t.Dim.On(" steps old")
 	case !p.Dreams():
 		held += t.Dim.On(", ") + format.Count(s.Step-last.Step) + t.Dim.On(" steps old")
 	}

@@ -163,12 +163,12 @@ func (p *Pane) Exposure() string {
 	young := min(s.Real, s.Step-c.ForceStep+1)
 	text := fmt.Sprintf("since #%d: %s of D_real", c.Number, format.Percent(float64(young)/float64(s.Real)))
 	if s.Synthetic > 0 {
-		renewed := "0%"
+		var renewed string
 		switch {
 		case c.Rolling():
 			renewed = format.Percent(s.Share)
-		case len(p.History.Refits) > c.Refits:
-			renewed = "100%"
+		default:
+			renewed = format.Percent(min(1, float64(len(p.History.Refits)-c.Refits)/float64(p.About.Config.Generator.Generations())))
 		}
 		text += ", " + renewed + " of D_syn"
 	}

@@ -75,7 +75,7 @@ func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} 
 // Definitions explain the pane's numbers.
 func (p *Pane) Definitions() []pane.Definition {
 	return []pane.Definition{{
-		Name: "WHAT IF", Shown: []string{"return", "error", "updates", "repeats", "constant", "unprioritized", "made", "work", "lines", "differences", "intervals"},
+		Name: "WHAT IF", Shown: []string{"return", "scatter", "error", "updates", "repeats", "constant", "unprioritized", "made", "work", "lines", "differences", "intervals"},
 		Text: "From a checkpoint the agent is trained on with each kind of rows: real ones only, unprioritized D_syn (SynthER's), and D_syn as the run asks for it; D_syn as the generator makes it, and the same s and a with the simulator's s', r and end. Scatter: the standard deviation of Q − G over episodes that the checkpoint's policy played afterwards, G their soft Monte-Carlo returns, the critics trained alone: how ill values tell states apart. Return: of the policy's mean action, critics and policy trained together. ± is the standard deviation over repeats. A verdict takes a 90% interval (Student's t over repeats) of scatter or return without 0. Error of s': in units of the variance of real s' − s, of r: of real r; after it what the best constant has on the same rows. The time that it takes is that of as many critic updates at the run's speed.",
 	}}
 }
