@@ -15,10 +15,12 @@
 #   make slurm   the sweeps against Slurm's own daemons (root, slurm-wlm, munge)
 #   make scaling training steps with 1, 2, 4, … threads
 #   make arm64   build and vet for 64-bit ARM; its kernels' tests under qemu-user
-#   make lint    gofmt and staticcheck
+#   make lint    gofmt, vet and staticcheck
+#   make physics fetch MuJoCo's WebAssembly build, which the other targets do themselves
 #   make docs    the documents made from the code: the picture of the screen, docs/journal.md, the list of operations
 #   make picture docs/screen.svg alone
 #   make release VERSION=v0.1.0  what is published of a tag, in dist/ (RELEASE=snapshot: of any commit)
+#   make release-check   the short form of a release and its test
 #   make release-test   unpack, install and run what is in dist/
 #   make gpu-bundle  bin/gpu-check, a folder to copy to a machine with a GPU
 #   make gpu-check   there, without Go or network: check and time everything, in 9 minutes

@@ -81,8 +81,9 @@
 // The packages below testing serve tests only: a CUDA driver that interprets kernels (emulator,
 // ptx), a device with memory of its own (mirrortest), CPUs (cputest), the cases of every operation
 // (optest) and of every driver (drivertest), power cuts (cut), slow and quick work (pace), numbers
-// from other programs (golden), a run that takes milliseconds (tiny), and smaller versions of what
-// takes minutes under the race detector (racing).
+// from other programs (golden), what code allocates (allocs), difference quotients (gradcheck), a run
+// that takes milliseconds (tiny), and smaller versions of what takes minutes under the race detector
+// (racing).
 //
 // imports_test.go holds the map. A package that needs something from a neighbour declares a
 // small interface on its own side.

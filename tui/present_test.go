@@ -33,7 +33,7 @@ func TestExposureDoesNotDependOnTheScreen(t *testing.T) {
 		}{
 			{"lr_critic", "0.001", 2000, "since #1: 22% of D_real, 0% of D_syn, 40,000 updates"},
 			{"utd", "10", 1000, "since #2: 10% of D_real, 100% of D_syn, 20,000 updates"}, // the script makes 20 updates a step, whatever the knob says
-			{"tau", "0.01", 1, "since #3: <1% of D_real, 0% of D_syn, 20 updates"},         // the refit after the same env step was before it
+			{"tau", "0.01", 1, "since #3: <1% of D_real, 0% of D_syn, 20 updates"},        // the refit after the same env step was before it
 		} {
 			if turn.knob == "lr_critic" {
 				look(7000)

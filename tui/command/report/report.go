@@ -59,7 +59,8 @@ report says why; if its numbers diverged, it counts as worse than all others in
 probabilities. With --score-from N each run counts with the mean of its evaluations from
 step N on, which varies less than a single evaluation. A run that failed counts too then,
 with 0 for each evaluation that it did not reach or that diverged (or with the least
-return of the task's runs, if that is below 0), and the report names it. Results files
+return of the task's runs, if that is below 0), and the report names it; one that only
+ended with another member of its cohort has no score. Results files
 keep runs that failed. Runs with other settings, and runs whose
 knobs were turned by hand, have rows of their own, and so have runs of another length if
 rates of the method follow it (ppo, per-td). A seed that occurs twice counts once; where
