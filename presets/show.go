@@ -42,15 +42,17 @@ func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 		fmt.Fprintf(&b, "# Left out, as the run does not begin with these parts: %s.\n", strings.Join(absent, ", "))
 	}
 	b.WriteByte('\n')
-	table := ""
+	table, header := "", ""
 	for l := range lines(string(doc)) {
 		if strings.HasPrefix(l.text, "[") {
-			table = strings.Trim(l.text, "[]")
+			table, header = strings.Trim(l.text, "[]"), l.text+"\n"
+			continue // written before the table's first key: some tables have none
 		}
 		if slices.Contains(absent, table) {
 			continue
 		}
-		b.WriteString(l.text)
+		b.WriteString(header + l.text)
+		header = ""
 		note := s.notes[l.key]
 		if why := idle(&s.config, l.key); why != "" {
 			note = why

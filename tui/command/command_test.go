@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -360,6 +361,9 @@ func TestPresetShow(t *testing.T) {
 	}
 	if !strings.Contains(stdout, "utd = 20                      # SynthER: the same, utd_ratio\n") {
 		t.Errorf("no source beside utd in\n%s", stdout)
+	}
+	if empty := regexp.MustCompile(`(?m)^\[.*\n\s*(\[.*|\z)`).FindString(stdout); empty != "" {
+		t.Errorf("a table without keys: %q", empty)
 	}
 }
 
