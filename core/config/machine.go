@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Machine says how much memory a process may use.
@@ -75,4 +76,13 @@ func controlled() (least float64) {
 		}
 	}
 	return least
+}
+
+// addressSpace is what ulimit -v allows; 0: all.
+func addressSpace() float64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil || limit.Cur >= 1<<60 {
+		return 0
+	}
+	return float64(limit.Cur)
 }
