@@ -421,7 +421,7 @@ func (f *fakeLab) Send(c event.Command) error {
 		}
 		f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity", Terms: terms,
 			Real: fakeHistogram(0.25, 0.12), Synthetic: fakeHistogram(0.55, 0.2), Preview: fakeHistogram(0.7, 0.15),
-			Doses: f.doses(c), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Seconds: 0.4, CostSeconds: math.NaN()})
+			Doses: f.doses(c), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Seconds: 0.4})
 	case event.Ground:
 		f.grounding = &event.Grounding{Step: f.step, By: c.By, Of: 74}
 	case event.LeaveGround:

@@ -28,12 +28,9 @@ type Previewed struct {
 	RankCorrelation, TopOverlap float64
 	More                        bool    // another part of the answer follows
 	Seconds                     float64 // time that the answer took
-	// Cost says in words what a switch to another F would require. CostSeconds is about how
-	// long that takes with "now"; NaN if unknown.
-	Cost        string
-	CostSeconds float64
-	Err         string // why there is no answer, one line
-	Busy        bool   // the same request made a little later will be answered
+	Cost                        string  // what a switch to another F would require, in words
+	Err                         string  // why there is no answer, one line
+	Busy                        bool    // the same request made a little later will be answered
 }
 
 // Dose is what the present generator makes with a value of a knob: a few rows, those of all values from

@@ -78,7 +78,7 @@ func Preview(v View, s Source, k knob.Knob, value knob.Value, occasion uint64, k
 
 // Unknown returns a Previewed without any results.
 func Unknown() event.Previewed {
-	return event.Previewed{RankCorrelation: math.NaN(), TopOverlap: math.NaN(), CostSeconds: math.NaN()}
+	return event.Previewed{RankCorrelation: math.NaN(), TopOverlap: math.NaN()}
 }
 
 // plan checks whether there can be an answer and returns the work that finds it.

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"pgrlab/core/knob"
@@ -74,11 +73,9 @@ func (p *preview) sayCost(name, what string, score, warm time.Duration) {
 	p.Cost = name + " " + what
 	if refit > 0 {
 		p.Cost += fmt.Sprintf("; a refit with it takes about %s", roughly(refit))
-		p.CostSeconds = refit.Seconds()
 		return
 	}
 	p.Cost += "; how long a refit takes is not known before the first"
-	p.CostSeconds = math.NaN()
 }
 
 // sayReady sets the cost of a switch to a function that has everything it needs.

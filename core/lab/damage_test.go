@@ -245,7 +245,7 @@ func TestARunGoesBack(t *testing.T) {
 			t.Error("nothing was set aside")
 		}
 		for _, path := range aside {
-			h, err := run.LoadHeader(path)
+			h, err := headerOf(path)
 			if err != nil {
 				t.Fatal(err)
 			}

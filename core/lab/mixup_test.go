@@ -104,7 +104,7 @@ func TestFilesAreMixedUp(t *testing.T) {
 	if err := errors.Join(run.Keep(found[1].Path, "a test"), os.WriteFile(filepath.Join(broken, run.PolicyName), []byte("weights"), 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	before, err := run.LoadHeader(found[1].Path)
+	before, err := headerOf(found[1].Path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestFilesAreMixedUp(t *testing.T) {
 		from := run.Found{Header: before, Path: filepath.Join(dir, run.CheckpointsName, filepath.Base(found[1].Path))}
 		if _, err := checkpoint.Fork(c, []byte("seed = 8\n"), from, []string{"guidance=5"}, child); err != nil {
 			oneLine(err)
-		} else if h, err := run.LoadHeader(from.Path); err != nil {
+		} else if h, err := headerOf(from.Path); err != nil {
 			t.Errorf("%s: a fork of a checkpoint that cannot be read: %v", what, err)
 		} else if got := finished(t, c, child); h.Position == before.Position && got != forked {
 			t.Errorf("%s: the fork's journal is\n%s\nwant\n%s", what, got, forked)
@@ -187,4 +187,14 @@ func finished(t *testing.T, c config.Config, dir string) string {
 		t.Fatal(err)
 	}
 	return journalOf(t, dir)
+}
+
+// headerOf reads the header of the checkpoint in a file.
+func headerOf(path string) (run.Header, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return run.Header{}, err
+	}
+	defer f.Close()
+	return run.ReadHeader(f)
 }

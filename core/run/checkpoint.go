@@ -283,17 +283,6 @@ func LoadCheckpoint(path string, limit Limit) (*Checkpoint, error) {
 	return ReadCheckpoint(f, limit)
 }
 
-// LoadHeader reads the header of the checkpoint in a file.
-func LoadHeader(path string) (Header, error) {
-	dir, name := filepath.Split(path)
-	root, err := files.OpenRoot(dir)
-	if err != nil {
-		return Header{}, reason(err)
-	}
-	defer root.Close()
-	return loadHeader(root, name)
-}
-
 func loadHeader(root *files.Root, name string) (Header, error) {
 	f, err := root.Open(name)
 	if err != nil {

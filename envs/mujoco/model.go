@@ -22,7 +22,6 @@ const (
 
 // Flags that switch parts of the physics off (mjtDisableBit).
 const (
-	DisableContact   = 1 << 4
 	DisableActuation = 1 << 11
 	DisableSensor    = 1 << 13
 	DisableMidphase  = 1 << 14 // the search for contacts by trees of boxes
