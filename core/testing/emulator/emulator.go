@@ -16,9 +16,6 @@ type Options struct {
 	// Devices lists all devices of the machine in PCI order. Index is filled in, and Free if
 	// it is 0. nil means one device of compute capability 8.0 with 4 GiB.
 	Devices []driver.Info
-	// Visible is the value of CUDA_VISIBLE_DEVICES; nil means that it is not set. The
-	// variable of the process itself is ignored.
-	Visible *string
 	// CUDA is the result of Version; 0 means 12040.
 	CUDA int
 	// LoseAt is the call of Synchronize, counted from 1 for each context, at which the device
@@ -64,9 +61,6 @@ func New(o Options) driver.Driver {
 		if all[i].Free == 0 {
 			all[i].Free = all[i].Memory
 		}
-	}
-	if o.Visible != nil {
-		all = driver.Visible(all, *o.Visible)
 	}
 	e := &machine{version: o.CUDA, loseAt: o.LoseAt, fail: o.Fail, used: make([]uint64, len(all)), devices: all}
 	e.check = ptx.Check{Races: !o.Unchecked, Unwritten: true, Blocks: !o.Unchecked}

@@ -21,20 +21,19 @@ func openEmulated(t *testing.T, o Options) driver.Context {
 func TestContext(t *testing.T) { drivertest.TestContext(t, openEmulated(t, Options{})) }
 
 func TestDevices(t *testing.T) {
-	one := "1"
 	two := []driver.Info{{Name: "A", UUID: "GPU-a", Capability: [2]int{8, 0}, Memory: 40 << 30}, {Name: "B", UUID: "GPU-b", Capability: [2]int{8, 0}, Free: 39 << 30, Memory: 40 << 30}}
-	d := New(Options{Devices: two, Visible: &one, CUDA: 11000})
+	d := New(Options{Devices: two, CUDA: 11000})
 	if v, err := d.Version(); v != 11000 || err != nil {
 		t.Errorf("%d, %v", v, err)
 	}
 	all, err := d.Devices()
-	if err != nil || len(all) != 1 || all[0].UUID != two[1].UUID || all[0].Index != 0 {
+	if err != nil || len(all) != 2 || all[1].UUID != two[1].UUID || all[1].Index != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if _, err := d.Open(1); err == nil || !strings.Contains(err.Error(), "there are 1") {
+	if _, err := d.Open(2); err == nil || !strings.Contains(err.Error(), "there are 2") {
 		t.Errorf("%v", err)
 	}
-	c, err := d.Open(0)
+	c, err := d.Open(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +41,11 @@ func TestDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if now, _ := d.Devices(); now[0].Free != all[0].Free-1<<20 {
-		t.Errorf("%d free, %d before", now[0].Free, all[0].Free)
+	if now, _ := d.Devices(); now[1].Free != all[1].Free-1<<20 {
+		t.Errorf("%d free, %d before", now[1].Free, all[1].Free)
 	}
 	free, total, err := c.Memory()
-	if free != all[0].Free-1<<20 || total != all[0].Memory || err != nil {
+	if free != all[1].Free-1<<20 || total != all[1].Memory || err != nil {
 		t.Errorf("%d of %d, %v", free, total, err)
 	}
 	var out *driver.OutOfMemory

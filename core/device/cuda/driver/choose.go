@@ -179,3 +179,31 @@ func underVisible() string {
 	}
 	return ""
 }
+
+// byUUID finds the one device whose UUID begins with begin, ignoring case.
+func byUUID(all []Info, begin string) (int, error) {
+	found := -1
+	for i, d := range all {
+		if len(d.UUID) >= len(begin) && strings.EqualFold(d.UUID[:len(begin)], begin) {
+			if found >= 0 {
+				return 0, fmt.Errorf("the UUIDs of several GPUs begin with %s: give more of it", begin)
+			}
+			found = i
+		}
+	}
+	if found < 0 {
+		return 0, fmt.Errorf("no GPU has a UUID that begins with %s (pgrlab list devices)", begin)
+	}
+	return found, nil
+}
+
+// span describes the existing indices.
+func span(n int) string {
+	switch n {
+	case 0:
+		return "no GPU was found"
+	case 1:
+		return "the only one is 0"
+	}
+	return fmt.Sprintf("they are 0 to %d", n-1)
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -21,40 +20,6 @@ func four() []Info {
 		all[i].Index = i
 	}
 	return all
-}
-
-// The examples are those of the CUDA programming guide; the rest is what PyTorch found that the
-// driver does (pytorch/pytorch: torch/cuda/__init__.py).
-func TestVisible(t *testing.T) {
-	for list, want := range map[string][]int{
-		"2,1":          {2, 1},
-		"0,2,-1,1":     {0, 2},
-		"":             {},
-		"0":            {0},
-		" 3 , 0 ":      {3, 0},
-		"0,1,2,3":      {0, 1, 2, 3},
-		"1,4,0":        {1},
-		"NoDevFiles":   {},
-		"1gpu2,2amp":   {1, 2},
-		"+1":           {1},
-		"0,1,0":        {},
-		"GPU-8932f937": {0},
-		"GPU-8932":     {}, // two GPUs begin like this
-		"gpu-8932f937": {}, // the prefix is written in capitals
-		"GPU-8932A,GPU-1111aaaa-0000-0000-0000-000000000002": {1, 2},
-		"GPU-0000,GPU-ffff,GPU-1111":                         {3},
-	} {
-		var got []int
-		for i, d := range Visible(four(), list) {
-			if d.Index != i {
-				t.Errorf("%q: device %d says that it is %d", list, i, d.Index)
-			}
-			got = append(got, slices.IndexFunc(four(), func(o Info) bool { return o.UUID == d.UUID }))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q shows %v, want %v", list, got, want)
-		}
-	}
 }
 
 // usages is what a Watcher of the tests reports.
