@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/knob", "core/policy", "core/report", "core/run", "core/task", "core/printable", "core/shell"},
 	"tui/command/pack":     {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/checkpoint", "core/report", "core/run", "core/shell"}, // report: how counts are written
 	"tui/command/replay":   {"tui/scenes", "tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "tui/cast", "presets", "core/checkpoint", "core/config", "core/event", "core/run", "core/shell"},
-	"tui/command/env":      {"tui/command/cli", "core/task", "core/printable"},
+	"tui/command/env":      {"tui/command/cli", "core/task"},
 	"tui/command/task":     {"tui/command/cli", "core/task", "core/printable"},
 	"tui/command/watch":    {"tui", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/policy", "core/offline", "core/report", "core/run", "core/printable", "core/shell"}, // report: how counts are written
 	"tui/command/runflags": {"core/dataset", "tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/event", "core/knob"},
@@ -120,7 +120,7 @@ var allowed = map[string][]string{
 	"core/table":               {},                // configurations with tables of parts that register themselves
 	"core/printable":           {},                // readers and views of what others wrote
 
-	"tui/command/data":     {"tui/command/cli", "core/dataset", "core/printable"},
+	"tui/command/data":     {"tui/command/cli", "core/dataset"},
 	"core/dataset":         {"core/dataset/...", "core/run", "core/printable"}, // run: how files are opened that people name; printable: their names
 	"core/dataset/hdf5":    {"core/dataset/element"},
 	"core/dataset/npy":     {"core/dataset/element"},

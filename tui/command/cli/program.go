@@ -49,12 +49,6 @@ type Program interface {
 	Check(ctx context.Context) ([]Finding, error)
 }
 
-// Finding is a line of a check.
-type Finding struct {
-	Wrong bool // a run would not be what one expects of it
-	Text  string
-}
-
 // BindOutside adds the flags that say how a program is started.
 func BindOutside(f *pflag.FlagSet, o *task.Outside) []string {
 	f.StringArrayVar(&o.Args, "env-arg", nil, "`KEY=VALUE` argument of the environment of another program; repeatable")

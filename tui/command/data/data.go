@@ -2,12 +2,9 @@
 package data
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/dataset"
-	"pgrlab/core/printable"
 	"pgrlab/tui/command/cli"
 )
 
@@ -42,16 +39,6 @@ func Command() *cobra.Command {
 	return c
 }
 
-// problem is the status of a check that found something wrong.
-type problem struct{ of int }
-
-func (p problem) Error() string {
-	return fmt.Sprintf("data check: %d of these lines, marked with !, are in the way of learning", p.of)
-}
-
-// ExitStatus is that of a failure.
-func (problem) ExitStatus() int { return cli.StatusFailed }
-
 func checkCommand() *cobra.Command {
 	var o dataset.Options
 	c := &cobra.Command{
@@ -72,21 +59,13 @@ says what is in the way of learning from the data; the exit status is then 1.`,
 			if err != nil {
 				return err
 			}
-			wrong := 0
+			all := cli.Findings{Out: c.OutOrStdout()}
 			for _, f := range d.Describe() {
-				mark := "  "
-				if f.Wrong {
-					mark = "! "
-					wrong++
-				}
-				if _, err := fmt.Fprintln(c.OutOrStdout(), mark+printable.Line(f.Text)); err != nil {
+				if err := all.Add(cli.Finding(f)); err != nil {
 					return err
 				}
 			}
-			if wrong > 0 {
-				return problem{wrong}
-			}
-			return nil
+			return all.Err("data check", "learning")
 		},
 	}
 	f := c.Flags()

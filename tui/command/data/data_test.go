@@ -2,7 +2,6 @@ package data
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 
@@ -35,9 +34,5 @@ func TestCheck(t *testing.T) {
 	}
 	if said, err = run("check", files+"robomimic.hdf5", "--done", "timeout"); err != nil || !strings.Contains(said, " 0 truly ended") {
 		t.Errorf("%v, %s", err, said)
-	}
-	var p problem
-	if errors.As(err, &p) {
-		t.Error("robomimic's demonstrations are taken for wrong")
 	}
 }

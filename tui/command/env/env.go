@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/printable"
 	"pgrlab/core/task"
 	"pgrlab/tui/command/cli"
 )
@@ -46,16 +45,6 @@ func Command(d cli.Deps) *cobra.Command {
 	return c
 }
 
-// problem is the status of a check that found something wrong.
-type problem struct{ of int }
-
-func (p problem) Error() string {
-	return fmt.Sprintf("env check: %d of these lines, marked with !, are in the way of runs that repeat", p.of)
-}
-
-// ExitStatus is that of a failure.
-func (problem) ExitStatus() int { return cli.StatusFailed }
-
 func checkCommand(d cli.Deps) *cobra.Command {
 	var o task.Outside
 	c := &cobra.Command{
@@ -76,21 +65,16 @@ status is then 1.`,
 				return err
 			}
 			found, err := p.Check(c.Context())
-			wrong := 0
+			all := cli.Findings{Out: c.OutOrStdout()}
 			for _, f := range found {
-				mark := "  "
-				if f.Wrong {
-					mark = "! "
-					wrong++
-				}
-				if _, err := fmt.Fprintln(c.OutOrStdout(), mark+printable.Line(f.Text)); err != nil {
+				if err := all.Add(f); err != nil {
 					return err
 				}
 			}
-			if err == nil && wrong > 0 {
-				err = problem{wrong}
+			if err != nil {
+				return err
 			}
-			return err
+			return all.Err("env check", "runs that repeat")
 		},
 	}
 	c.Flags().SortFlags = false

@@ -2,11 +2,8 @@
 package task
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/printable"
 	"pgrlab/tui/command/cli"
 )
 
@@ -21,16 +18,6 @@ func Command(d cli.Deps) *cobra.Command {
 	c.AddCommand(checkCommand(d))
 	return c
 }
-
-// problem is the status of a check that found something wrong.
-type problem struct{ of int }
-
-func (p problem) Error() string {
-	return fmt.Sprintf("task check: %d of these lines, marked with !, are in the way of learning", p.of)
-}
-
-// ExitStatus is that of a failure.
-func (problem) ExitStatus() int { return cli.StatusFailed }
 
 func checkCommand(d cli.Deps) *cobra.Command {
 	return &cobra.Command{
@@ -60,20 +47,11 @@ docs/own-task.md has the whole language.`,
 			if err != nil {
 				return err
 			}
-			wrong := 0
-			err = Check(c.Context(), t, func(f cli.Finding) error {
-				mark := "  "
-				if f.Wrong {
-					mark = "! "
-					wrong++
-				}
-				_, err := fmt.Fprintln(c.OutOrStdout(), mark+printable.Line(f.Text))
+			all := cli.Findings{Out: c.OutOrStdout()}
+			if err := Check(c.Context(), t, all.Add); err != nil {
 				return err
-			})
-			if err == nil && wrong > 0 {
-				err = problem{wrong}
 			}
-			return err
+			return all.Err("task check", "learning")
 		},
 	}
 }
