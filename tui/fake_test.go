@@ -143,10 +143,10 @@ func (f *fakeLab) refit() {
 		F:   &event.RefitF{Of: f.values["relevance"].Text, At: f.step, Real: fakeHistogram(0.25, 0.12), Asked: fakeHistogram(0.62, 0.1), Achieved: fakeHistogram(0.55, 0.2)},
 		Obs: event.RefitObs{Seconds: 41}})
 	value := func(v float64) *run.Float { v /= math.Sqrt(float64(f.refits)); return (*run.Float)(&v) }
-	correlation, covered, furthest, rewardedReal := run.Float(0.83), run.Float(0.71), run.Float(0.34), run.Float(0.0021)
-	f.emit(event.TypeGenerated, event.Generated{Rows: 512, OutsideStates: 0.021, Furthest: &furthest, OutsideActions: 0, OutsideRewards: 0.004, Nearest: 0.18, NearestReal: 0.11,
-		Asked: &event.Quantiles{Median: 0.6, Q90: 0.84}, Achieved: &event.Quantiles{Median: 0.55, Q90: 0.81}, RankCorrelation: &correlation, Coverage: &covered, Copies: value(0.02), RewardedReal: &rewardedReal, Rewarded: value(0.0008),
-		Dynamics: &event.Dynamics{Rows: 512, Relative: *value(0.09), Relevant: value(0.12), RelevantOf: 300, Change: value(0.4), RewardRelative: value(0.15)}})
+	correlation, rewardedReal := run.Float(0.83), run.Float(0.0021)
+	f.emit(event.TypeGenerated, event.Generated{Rows: 512, OutsideStates: 0.021, Furthest: 0.34, OutsideActions: 0, OutsideRewards: 0.004, Nearest: 0.18, NearestReal: 0.11,
+		Asked: &event.Quantiles{Median: 0.6, Q90: 0.84}, Achieved: &event.Quantiles{Median: 0.55, Q90: 0.81}, RankCorrelation: &correlation, Coverage: 0.71, Copies: *value(0.02), RewardedReal: &rewardedReal, Rewarded: value(0.0008),
+		Dynamics: &event.Dynamics{Rows: 512, Relative: *value(0.09), Relevant: value(0.12), RelevantOf: 300, Change: *value(0.4), RewardRelative: *value(0.15), ConstantChange: 1, ConstantReward: 1}})
 	f.inForce(knob.ClassGeneration)
 	f.inForce(knob.ClassRefit)
 }
@@ -178,7 +178,7 @@ func (f *fakeLab) inForce(class knob.Class) {
 	rest := f.waiting[:0]
 	for _, w := range f.waiting {
 		if w.Class == class {
-			f.emit(event.TypeInForce, event.InForce{ID: w.ID, Knob: w.Knob, Obs: &event.InForceObs{Updates: f.updates(f.step - 1)}})
+			f.emit(event.TypeInForce, event.InForce{ID: w.ID, Knob: w.Knob, Obs: event.InForceObs{Updates: f.updates(f.step - 1)}})
 		} else {
 			rest = append(rest, w)
 		}

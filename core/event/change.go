@@ -45,10 +45,10 @@ type KnobObs struct {
 // that of the batch. If only a part of D_syn was made with it by then, the batch is drawn from a D_syn with
 // that share of such rows, and a line whole follows.
 type InForce struct {
-	ID    int         `json:"id"`
-	Knob  string      `json:"knob"`
-	Share float64     `json:"share,omitempty"` // of D_syn, if that is mixed
-	Obs   *InForceObs `json:"obs,omitempty"`   // how far training had got
+	ID    int        `json:"id"`
+	Knob  string     `json:"knob"`
+	Share float64    `json:"share,omitempty"` // of D_syn, if that is mixed
+	Obs   InForceObs `json:"obs"`             // how far training had got
 }
 
 // Whole says that all of D_syn was made with a change that was in force in a part of it. There is none if

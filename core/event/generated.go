@@ -19,10 +19,10 @@ type Generated struct {
 	OutsideRewards run.Float `json:"outside_rewards"` // the same for r
 	Nearest        run.Float `json:"nearest"`         // median distance to the nearest real row
 	NearestReal    run.Float `json:"nearest_real"`    // the same for real rows
+	Furthest       run.Float `json:"furthest"`        // how far the furthest coordinate of s and s' lies outside its real range, in standard deviations; 0 if none does
+	Copies         run.Float `json:"copies"`          // share of rows that are copies of real ones; see analysis.Copies
+	Coverage       run.Float `json:"coverage"`        // share of real rows with a generated row in their neighbourhood that is no copy; see analysis.Coverage
 
-	Furthest     *run.Float `json:"furthest,omitempty"`      // how far the furthest coordinate of s and s' lies outside its real range, in standard deviations; 0 if none does
-	Copies       *run.Float `json:"copies,omitempty"`        // share of rows that are copies of real ones; see analysis.Copies
-	Coverage     *run.Float `json:"coverage,omitempty"`      // share of real rows with a generated row in their neighbourhood that is no copy; see analysis.Coverage
 	RewardedReal *run.Float `json:"rewarded_real,omitempty"` // share of all real rows that have a reward, r ≠ 0; missing if more than half of them have one, as with a bonus, or if the least |r| of these is below a tenth of the largest
 	Rewarded     *run.Float `json:"rewarded,omitempty"`      // the same for all of D_syn, where |r| has to be more than half of the least that a real row has beside 0; missing, too, if no real row has a reward
 
@@ -57,11 +57,11 @@ type Dynamics struct {
 
 	// The next fields are in units of a variance: the best constant guess scores 1 on rows
 	// distributed like the real ones, and ConstantChange and ConstantReward on these rows.
-	Change         *run.Float  `json:"change,omitempty"`          // state in units of the variance of real s' − s
-	EachChange     []run.Float `json:"each_change,omitempty"`     // the same for each dimension; NaN where it never changes
-	RewardRelative *run.Float  `json:"reward_relative,omitempty"` // reward in units of the variance of real rewards
-	ConstantChange *run.Float  `json:"constant_change,omitempty"`
-	ConstantReward *run.Float  `json:"constant_reward,omitempty"`
+	Change         run.Float   `json:"change"`                // state in units of the variance of real s' − s
+	EachChange     []run.Float `json:"each_change,omitempty"` // the same for each dimension; NaN where it never changes
+	RewardRelative run.Float   `json:"reward_relative"`       // reward in units of the variance of real rewards
+	ConstantChange run.Float   `json:"constant_change"`
+	ConstantReward run.Float   `json:"constant_reward"`
 
 	Relevant    *run.Float `json:"relevant,omitempty"`      // relative, over rows whose true F is in the upper quarter of the real ones
 	RelevantOf  int        `json:"relevant_rows,omitempty"` // number of these rows

@@ -74,9 +74,9 @@ func dynamicsOf(s analysis.Simulated, shape replay.Shape, ref analysis.Reference
 	}
 	return &event.Dynamics{
 		Rows: e.Rows, Failed: e.Failed, State: run.Float(e.State), Reward: run.Float(e.Reward),
-		Combined: run.Float(e.Combined), Relative: run.Float(e.Relative), Change: float(e.Change),
-		EachChange: run.Floats(e.EachChange), RewardRelative: float(e.RewardRelative),
-		ConstantChange: float(e.ConstantChange), ConstantReward: float(e.ConstantReward),
+		Combined: run.Float(e.Combined), Relative: run.Float(e.Relative), Change: run.Float(e.Change),
+		EachChange: run.Floats(e.EachChange), RewardRelative: run.Float(e.RewardRelative),
+		ConstantChange: run.Float(e.ConstantChange), ConstantReward: run.Float(e.ConstantReward),
 	}, e.Each
 }
 

@@ -112,7 +112,7 @@ func outside(g *event.Generated, rows []float32, shape replay.Shape, bounds anal
 			g.OutsideRewards += one
 		}
 	}
-	g.Furthest = float(furthest)
+	g.Furthest = run.Float(furthest)
 }
 
 // pairedRows is how many pairs promptFidelity returns at most.

@@ -52,7 +52,7 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 	if g.Terminal != 0.25 || g.TerminalReal != 0.25 {
 		t.Errorf("terminal %v of %v real", g.Terminal, g.TerminalReal)
 	}
-	if g.Furthest == nil || math.Abs(float64(*g.Furthest)-1) > 1e-6 { // s of the second row; s' of the fourth is a quarter of a deviation outside
+	if math.Abs(float64(g.Furthest)-1) > 1e-6 { // s of the second row; s' of the fourth is a quarter of a deviation outside
 		t.Errorf("the furthest state is %v deviations outside", g.Furthest)
 	}
 	// Every dimension has two values, one deviation from their mean. Real rows differ by two
@@ -66,8 +66,8 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 	if !(g.Nearest > 0) || !(g.Nearest < g.NearestReal) {
 		t.Errorf("nearest %v, among real rows %v", g.Nearest, g.NearestReal)
 	}
-	if same, err := described(rows[:7], real); err != nil || same.Nearest != 0 || *same.Furthest != 0 {
-		t.Errorf("a real row is %v from the nearest, and %v outside", same.Nearest, *same.Furthest)
+	if same, err := described(rows[:7], real); err != nil || same.Nearest != 0 || same.Furthest != 0 {
+		t.Errorf("a real row is %v from the nearest, and %v outside", same.Nearest, same.Furthest)
 	}
 }
 
@@ -110,10 +110,10 @@ func TestDynamicsOfRows(t *testing.T) {
 		// By hand, the first row obeys. The second is off by 2 in s'₀, which has variance 1, and by
 		// 2 in r, which never varies. The real rows' changes are 1 and 3 in s'₀, with variance 1,
 		// and 0 in s'₁, with variance 0.
-		if d.Rows != 2 || d.State != 1 || d.Reward != 2 || d.Combined != 1.5 || d.Relative != 1 || *d.Change != 2 || d.EachChange[0] != 2 {
+		if d.Rows != 2 || d.State != 1 || d.Reward != 2 || d.Combined != 1.5 || d.Relative != 1 || d.Change != 2 || d.EachChange[0] != 2 {
 			t.Errorf("%+v", d)
 		}
-		if !math.IsNaN(float64(d.EachChange[1])) || !math.IsNaN(float64(*d.RewardRelative)) {
+		if !math.IsNaN(float64(d.EachChange[1])) || !math.IsNaN(float64(d.RewardRelative)) {
 			t.Errorf("errors without a variance: %+v", d)
 		}
 	}

@@ -44,7 +44,7 @@ func (e *examiner) neighbourhood(rows []float32, scatter analysis.Scatter, g *ev
 		return err
 	}
 	m := memorised(points, among, nearest, others, scatter)
-	g.Nearest, g.NearestReal, g.Copies, g.Coverage = m.nearest, m.usual, &m.copies, &m.coverage
+	g.Nearest, g.NearestReal, g.Copies, g.Coverage = m.nearest, m.usual, m.copies, m.coverage
 	return e.yield()
 }
 

@@ -144,7 +144,7 @@ func (x *experiment) refitDue(step int) bool {
 // inForce writes a line for changes that are in force now.
 func (x *experiment) inForce(changes []redo.Waiting) {
 	for _, w := range changes {
-		e := event.InForce{ID: w.ID, Knob: w.Knob, Obs: &event.InForceObs{Updates: x.first().Updates}}
+		e := event.InForce{ID: w.ID, Knob: w.Knob, Obs: event.InForceObs{Updates: x.first().Updates}}
 		if w.Stage == redo.Generated {
 			e.Share = x.first().Synthesis.Share()
 		}

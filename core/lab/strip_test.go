@@ -176,7 +176,7 @@ func TestAStripSaysWhatTheGenerationIs(t *testing.T) {
 		"median of F": {func(d event.Dose) float64 { return d.Median }, float64(g.Achieved.Median)},
 		"p90 of F":    {func(d event.Dose) float64 { return d.Q90 }, float64(g.Achieved.Q90)},
 		"error of s'": {func(d event.Dose) float64 { return d.State }, float64(g.Dynamics.Relative)},
-		"error of r":  {func(d event.Dose) float64 { return d.Reward }, float64(*g.Dynamics.RewardRelative)},
+		"error of r":  {func(d event.Dose) float64 { return d.Reward }, float64(g.Dynamics.RewardRelative)},
 	} {
 		var values, paired, unpaired []float64
 		for i := range now {

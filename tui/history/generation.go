@@ -103,8 +103,8 @@ func (h *History) takeGenerated(e event.Event, wall float64, b event.Generated) 
 		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.RankCorrelation))
 	}
 	text += format.Percent(float64(b.OutsideStates)) + " of states outside the real range"
-	if furthest := Optional(b.Furthest); furthest > 0 {
-		text += fmt.Sprintf(", the furthest %.2gσ", furthest)
+	if b.Furthest > 0 {
+		text += fmt.Sprintf(", the furthest %.2gσ", float64(b.Furthest))
 	}
 	return text + ", by " + format.Count(b.Rows) + " rows"
 }

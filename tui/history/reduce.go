@@ -305,10 +305,7 @@ func (h *History) takeInForce(step int, b event.InForce) {
 				earlier.Never = earlier.Never || earlier.Knob == c.Knob && earlier.Number < c.Number && earlier.Rolling()
 			}
 			c.State, c.ForceStep, c.Why, c.Overtaken, c.Share = InForce, step, "", 0, b.Share
-			c.Updates = uint64(h.Clock.Updates(step - 1)) // before the first batch of that step
-			if b.Obs != nil {
-				c.Updates = b.Obs.Updates
-			}
+			c.Updates = b.Obs.Updates
 		}
 	}
 	h.Touch(topic.Changes)

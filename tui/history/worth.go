@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"pgrlab/core/event"
-	"pgrlab/core/run"
 	"pgrlab/tui/format"
 )
 
@@ -19,9 +18,9 @@ func Worth(g *event.Generated) string {
 	if d == nil {
 		return ""
 	}
-	reward, change := Optional(d.RewardRelative), Optional(d.Change)
-	copies, coverage := Optional(g.Copies), Optional(g.Coverage)
-	switch constantReward, constantChange := orOne(d.ConstantReward), orOne(d.ConstantChange); {
+	reward, change := float64(d.RewardRelative), float64(d.Change)
+	copies, coverage := float64(g.Copies), float64(g.Coverage)
+	switch constantReward, constantChange := float64(d.ConstantReward), float64(d.ConstantChange); {
 	case reward > constantReward:
 		return "reward labels are worse than a constant (error " + format.Number(reward) + ", its " + format.Number(constantReward) + ")"
 	case change > constantChange:
@@ -36,19 +35,10 @@ func Worth(g *event.Generated) string {
 	return "labels beat a constant: reward error " + format.Number(reward) + ", change " + format.Number(change)
 }
 
-// orOne is the score of the constant guess on these rows; if unknown it is 1, its score on rows
-// like the real ones.
-func orOne(v *run.Float) float64 {
-	if v == nil {
-		return 1
-	}
-	return float64(*v)
-}
-
 // measureGenerated records the measurements of a new D_syn for the charts.
 func (h *History) measureGenerated(member, step int, wall float64, g *event.Generated) {
-	h.measure(CurveCoverage, member, step, wall, Optional(g.Coverage))
-	h.measure(CurveCopies, member, step, wall, Optional(g.Copies))
+	h.measure(CurveCoverage, member, step, wall, float64(g.Coverage))
+	h.measure(CurveCopies, member, step, wall, float64(g.Copies))
 	h.measure(CurveRewarded, member, step, wall, Optional(g.Rewarded))
 	h.measure(CurveRewardedReal, member, step, wall, Optional(g.RewardedReal))
 	d := g.Dynamics
@@ -56,7 +46,7 @@ func (h *History) measureGenerated(member, step int, wall float64, g *event.Gene
 		return
 	}
 	h.measure(CurveDynamics, member, step, wall, float64(d.Relative))
-	h.measure(CurveChange, member, step, wall, Optional(d.Change))
-	h.measure(CurveReward, member, step, wall, Optional(d.RewardRelative))
+	h.measure(CurveChange, member, step, wall, float64(d.Change))
+	h.measure(CurveReward, member, step, wall, float64(d.RewardRelative))
 	h.measure(CurveRelevant, member, step, wall, Optional(d.Relevant))
 }

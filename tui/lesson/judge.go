@@ -123,22 +123,17 @@ func (x *Lessons) lacking() string {
 	return "F = " + a.Relevance + " cannot score the rows of the preview: there is no median"
 }
 
-// labelOf is an error of the labels of a D_syn. If the constant's error on the same rows is unknown
-// it is 1.
+// labelOf is an error of the labels of a D_syn.
 func labelOf(d *event.Dynamics, name string) float64 {
-	of, otherwise := d.RewardRelative, math.NaN()
 	switch name {
 	case "change":
-		of = d.Change
+		return float64(d.Change)
 	case "constant_reward":
-		of, otherwise = d.ConstantReward, 1
+		return float64(d.ConstantReward)
 	case "constant_change":
-		of, otherwise = d.ConstantChange, 1
+		return float64(d.ConstantChange)
 	}
-	if of == nil {
-		return otherwise
-	}
-	return float64(*of)
+	return float64(d.RewardRelative)
 }
 
 // curveOf maps quantities to the curves that a lesson can measure.

@@ -109,7 +109,7 @@ func TestStripOnCheetah(t *testing.T) {
 // compareStrips holds the value in force to the generation, and pairs of values to each other.
 func compareStrips(t *testing.T, strips []event.Previewed, g event.Generated, f *event.RefitF) {
 	t.Helper()
-	want := []float64{float64(f.Achieved.Median), float64(f.Achieved.Q90), math.NaN(), float64(g.Dynamics.Relative), float64(*g.Dynamics.RewardRelative)}
+	want := []float64{float64(f.Achieved.Median), float64(f.Achieved.Q90), math.NaN(), float64(g.Dynamics.Relative), float64(g.Dynamics.RewardRelative)}
 	for i, name := range []string{"median of F", "p90 of F", "outside", "error of s'", "error of r"} {
 		of := func(d event.Dose) float64 { return []float64{d.Median, d.Q90, d.Outside, d.State, d.Reward}[i] }
 		var now, paired, unpaired []float64

@@ -6,7 +6,6 @@ import (
 	"text/tabwriter"
 
 	"pgrlab/core/event"
-	"pgrlab/core/run"
 )
 
 // writeFindings writes the findings of an analysis for a reader at a terminal: the numbers of the
@@ -45,17 +44,15 @@ func writeGenerated(line func(name, format string, values ...any), g *event.Gene
 		line("asked of D_syn", "median %.3g; achieved %.3g, rank correlation %.2f", g.Asked.Median, g.Achieved.Median, *g.RankCorrelation)
 	}
 	line("outside the data", "states %.1f %%, actions %.1f %%, rewards %.1f %% of %d synthetic rows", 100*g.OutsideStates, 100*g.OutsideActions, 100*g.OutsideRewards, g.Rows)
-	if furthest := g.Furthest; furthest != nil && *furthest > 0 {
-		line("furthest state", "%.3g deviations of its coordinate outside the real range", *furthest)
+	if g.Furthest > 0 {
+		line("furthest state", "%.3g deviations of its coordinate outside the real range", g.Furthest)
 	}
 	line("nearest real row", "%.3g away at the median; real rows from each other %.3g", g.Nearest, g.NearestReal)
-	if g.Coverage != nil && g.Copies != nil {
-		line("coverage", "%.0f %% of the real rows have a synthetic one nearby that is no copy; as many real ones would cover 97 %%; copies %.1f %%", 100**g.Coverage, 100**g.Copies)
-	}
+	line("coverage", "%.0f %% of the real rows have a synthetic one nearby that is no copy; as many real ones would cover 97 %%; copies %.1f %%", 100*g.Coverage, 100*g.Copies)
 	if g.RewardedReal != nil && g.Rewarded != nil {
 		line("with a reward", "%.3g %% of all synthetic rows, %.3g %% of real ones", 100**g.Rewarded, 100**g.RewardedReal)
 	}
-	if d := g.Dynamics; d != nil && d.Change != nil && d.RewardRelative != nil {
+	if d := g.Dynamics; d != nil {
 		writeLabels(line, d)
 	}
 	if g.Terminal > 0 || g.TerminalReal > 0 {
@@ -65,14 +62,8 @@ func writeGenerated(line func(name, format string, values ...any), g *event.Gene
 
 // writeLabels compares the labels of D_syn with the best constant.
 func writeLabels(line func(name, format string, values ...any), d *event.Dynamics) {
-	constant := func(v *run.Float) run.Float {
-		if v == nil {
-			return 1 // its value on rows distributed like the real ones
-		}
-		return *v
-	}
-	line("change s' - s", "error %.3g of its variance; the best constant change has %.3g", *d.Change, constant(d.ConstantChange))
-	line("reward", "error %.3g of its variance; the best constant has %.3g", *d.RewardRelative, constant(d.ConstantReward))
+	line("change s' - s", "error %.3g of its variance; the best constant change has %.3g", d.Change, d.ConstantChange)
+	line("reward", "error %.3g of its variance; the best constant has %.3g", d.RewardRelative, d.ConstantReward)
 	if d.Relevant != nil {
 		line("relevant rows", "dynamics error %.3g of the variance of s' (%d rows whose true F is in the upper quarter)", *d.Relevant, d.RelevantOf)
 	}

@@ -20,9 +20,9 @@ func TestFindingsAsText(t *testing.T) {
 		Generated: &event.Generated{
 			Rows: 256, OutsideStates: 0.125, Nearest: 0.61, NearestReal: 0.56, TerminalReal: 0.039,
 			Asked: &event.Quantiles{Median: 0.006}, Achieved: &event.Quantiles{Median: 0.007}, RankCorrelation: &correlation,
-			Coverage: value(0.71), Copies: value(0.004), Rewarded: value(0.0002), RewardedReal: value(0.002),
+			Coverage: 0.71, Copies: 0.004, Rewarded: value(0.0002), RewardedReal: value(0.002),
 			Dynamics: &event.Dynamics{
-				Rows: 250, Relative: 0.477, Change: value(0.62), RewardRelative: value(4.6), ConstantReward: value(2.5), Relevant: value(0.3), RelevantOf: 80,
+				Rows: 250, Relative: 0.477, Change: 0.62, ConstantChange: 1, RewardRelative: 4.6, ConstantReward: 2.5, Relevant: value(0.3), RelevantOf: 80,
 				RareRewards: &event.Detection{True: 12, Predicted: 20, Precision: 0.25, Recall: 0.42},
 			},
 		},

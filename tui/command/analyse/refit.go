@@ -234,12 +234,7 @@ type refitMeasure struct {
 }
 
 func refitMeasures(f *inspect.Refitted) []refitMeasure {
-	ratio := func(v *run.Float) string {
-		if v == nil {
-			return ""
-		}
-		return fmt.Sprintf("%.3g", *v)
-	}
+	ratio := func(v run.Float) string { return fmt.Sprintf("%.3g", v) }
 	share := func(v run.Float) string { return fmt.Sprintf("%.1f %%", 100*v) }
 	dynamics := func(name string, text func(*event.Dynamics) string) refitMeasure {
 		m := refitMeasure{name: name, of: func(g *inspect.RefitGeneration) string {
@@ -270,14 +265,14 @@ func refitMeasures(f *inspect.Refitted) []refitMeasure {
 	return []refitMeasure{
 		dynamics("error of s' over Var(s' - s)", func(d *event.Dynamics) string { return ratio(d.Change) }),
 		dynamics("the best constant change", func(d *event.Dynamics) string { return ratio(d.ConstantChange) }),
-		dynamics("error of s' over Var(s')", func(d *event.Dynamics) string { return ratio(&d.Relative) }),
+		dynamics("error of s' over Var(s')", func(d *event.Dynamics) string { return ratio(d.Relative) }),
 		dynamics("error of r over Var(r)", func(d *event.Dynamics) string { return ratio(d.RewardRelative) }),
 		dynamics("the best constant reward", func(d *event.Dynamics) string { return ratio(d.ConstantReward) }),
 		dynamics("rare rewards, precision / recall", func(d *event.Dynamics) string { return found(d.RareRewards) }),
 		dynamics("ends, precision / recall", func(d *event.Dynamics) string { return found(d.Ends) }),
 		upper("rows in the top quarter of true F", func(u *inspect.RefitUpper) string { return share(u.Share) }),
-		upper("their error of s' over Var(s' - s)", func(u *inspect.RefitUpper) string { return ratio(&u.Change) }),
-		upper("their error of r over Var(r)", func(u *inspect.RefitUpper) string { return ratio(&u.RewardRelative) }),
+		upper("their error of s' over Var(s' - s)", func(u *inspect.RefitUpper) string { return ratio(u.Change) }),
+		upper("their error of r over Var(r)", func(u *inspect.RefitUpper) string { return ratio(u.RewardRelative) }),
 		{"held-out rows covered", "", func(g *inspect.RefitGeneration) string { return share(g.Coverage) }},
 		{"the same by real rows", share(f.Covering), func(*inspect.RefitGeneration) string { return "" }},
 		{"copies", "", func(g *inspect.RefitGeneration) string { return share(g.Copies) }},

@@ -219,10 +219,10 @@ func ownGeneration(dir string, step int) (text string, err error) {
 	}
 	for _, e := range events {
 		g, is := e.Body.(event.Generated)
-		if !is || e.Step > step || e.Member > 0 || g.Dynamics == nil || g.Dynamics.Change == nil || g.Dynamics.RewardRelative == nil {
+		if !is || e.Step > step || e.Member > 0 || g.Dynamics == nil {
 			continue
 		}
-		text = fmt.Sprintf("the run itself at %s: s'-s error %.3g, r error %.3g", knob.FormatCount(e.Step), *g.Dynamics.Change, *g.Dynamics.RewardRelative)
+		text = fmt.Sprintf("the run itself at %s: s'-s error %.3g, r error %.3g", knob.FormatCount(e.Step), g.Dynamics.Change, g.Dynamics.RewardRelative)
 	}
 	return text, nil
 }

@@ -96,10 +96,10 @@ var columns = []column{
 	{"N", 4, func(p *Pane, i int) string { return p.knob(i, "sampler_steps") }},
 	{"F asked", 9, func(p *Pane, i int) string { return median(p.f(i).Asked) }},
 	{"got", 9, func(p *Pane, i int) string { return median(p.f(i).Achieved) }},
-	{"obeyed", 7, func(p *Pane, i int) string { return number(p.described(i).RankCorrelation) }},
-	{"s'-s err", 9, func(p *Pane, i int) string { return number(p.dynamics(i).Change) }},
-	{"r error", 8, func(p *Pane, i int) string { return number(p.dynamics(i).RewardRelative) }},
-	{"outside s", 10, func(p *Pane, i int) string { return share(p.outside(i)) }},
+	{"obeyed", 7, func(p *Pane, i int) string { return number(history.Optional(p.described(i).RankCorrelation)) }},
+	{"s'-s err", 9, func(p *Pane, i int) string { return number(float64(p.dynamics(i).Change)) }},
+	{"r error", 8, func(p *Pane, i int) string { return number(float64(p.dynamics(i).RewardRelative)) }},
+	{"outside s", 10, func(p *Pane, i int) string { return share(p.described(i).OutsideStates) }},
 	{"covered", 8, func(p *Pane, i int) string { return share(p.described(i).Coverage) }},
 	{"copies", 7, func(p *Pane, i int) string { return share(p.described(i).Copies) }},
 	{"took", 6, func(p *Pane, i int) string {
@@ -189,22 +189,18 @@ func (p *Pane) value(i int, k knob.Knob) knob.Value {
 }
 
 func (p *Pane) f(i int) event.RefitF {
-	return orZero(p.History.Syntheses[i].F)
+	return or(p.History.Syntheses[i].F, event.RefitF{})
 }
+
+var unknown = run.Float(math.NaN())
 
 func (p *Pane) described(i int) event.Generated {
-	return orZero(p.History.Syntheses[i].Described)
+	return or(p.History.Syntheses[i].Described, event.Generated{OutsideStates: unknown, Coverage: unknown, Copies: unknown})
 }
 
-func (p *Pane) outside(i int) *run.Float {
-	g := p.History.Syntheses[i].Described
-	if g == nil {
-		return nil
-	}
-	return &g.OutsideStates
+func (p *Pane) dynamics(i int) event.Dynamics {
+	return or(p.described(i).Dynamics, event.Dynamics{Change: unknown, RewardRelative: unknown})
 }
-
-func (p *Pane) dynamics(i int) event.Dynamics { return orZero(p.described(i).Dynamics) }
 
 // against says how the newest generation differs from the one before it.
 func (p *Pane) against(all []history.Synthesis) string {
@@ -237,9 +233,9 @@ func (p *Pane) against(all []history.Synthesis) string {
 	return text + " " + strings.Join(found, ", ")
 }
 
-func orZero[T any](v *T) (zero T) {
+func or[T any](v *T, otherwise T) T {
 	if v == nil {
-		return zero
+		return otherwise
 	}
 	return *v
 }
@@ -251,18 +247,18 @@ func median(h *event.Histogram) string {
 	return format.Number(float64(h.Median))
 }
 
-func number(v *run.Float) string {
-	if v == nil || math.IsNaN(float64(*v)) {
+func number(v float64) string {
+	if math.IsNaN(v) {
 		return ""
 	}
-	return format.Number(float64(*v))
+	return format.Number(v)
 }
 
-func share(v *run.Float) string {
-	if v == nil || math.IsNaN(float64(*v)) {
+func share(v run.Float) string {
+	if math.IsNaN(float64(v)) {
 		return ""
 	}
-	return format.Percent(float64(*v))
+	return format.Percent(float64(v))
 }
 
 // right puts a text at the right end of w columns, with a space before it.

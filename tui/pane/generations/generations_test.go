@@ -30,11 +30,10 @@ func dreamPane(t *testing.T, changes ...string) *Pane {
 
 // generation takes a refit and its description.
 func (p *Pane) generation(step, steps int, got, change run.Float) {
-	covered := run.Float(0.83)
 	p.History.Take(event.Event{Step: step, Member: event.NoMember, Body: event.Refit{Steps: steps, Generated: 1000, F: &event.RefitF{
 		Of: "curiosity", At: 1, Real: &event.Histogram{Median: 0.001}, Asked: &event.Histogram{Median: 0.002}, Achieved: &event.Histogram{Median: got},
 	}}})
-	p.History.Take(event.Event{Step: step, Member: event.NoMember, Body: event.Generated{Rows: 100, OutsideStates: 0.02, Coverage: &covered, Dynamics: &event.Dynamics{Change: &change}}})
+	p.History.Take(event.Event{Step: step, Member: event.NoMember, Body: event.Generated{Rows: 100, OutsideStates: 0.02, Coverage: 0.83, Dynamics: &event.Dynamics{Change: change}}})
 }
 
 // Each generation has a row with the knobs as they were for it, the newest first, and the newest is

@@ -220,8 +220,8 @@ func (p *Pane) generatedLines(w int, label func(string) string) []string {
 		out = append(out, line)
 	}
 	states := " of s, s'  "
-	if furthest := history.Optional(g.Furthest); furthest > 0 {
-		states = fmt.Sprintf(" of s, s', furthest %.2gσ  ", furthest)
+	if g.Furthest > 0 {
+		states = fmt.Sprintf(" of s, s', furthest %.2gσ  ", float64(g.Furthest))
 	}
 	out = append(out, label("outside")+format.Percent(float64(g.OutsideStates))+t.Dim.On(states)+
 		format.Percent(float64(g.OutsideActions))+t.Dim.On(" of a  ")+format.Percent(float64(g.OutsideRewards))+t.Dim.On(" of r"))
