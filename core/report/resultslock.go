@@ -38,7 +38,7 @@ func lockResults(path string) (unlock func(), err error) {
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err == nil && !named(file.File, dir, name): // its last holder has removed it
-		case err == nil, errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
+		case err == nil, run.HasNoLocks(err):
 			return func() {
 				os.Remove(filepath.Join(dir, name)) // before the lock ends: what waits for it makes a new one
 				file.Close()

@@ -28,7 +28,7 @@ func (k locker) isHeld(dir string) bool {
 }
 
 // lookFlock returns EWOULDBLOCK if another process has locked the file. There is no way to ask that
-// without having the lock for a moment, which takeFlock allows for.
+// without having the lock for a moment, which TakeLock allows for.
 func lookFlock(file *os.File) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if err == nil {
@@ -37,20 +37,26 @@ func lookFlock(file *os.File) error {
 	return err
 }
 
-// looks and lookPause are how often and after what time a process tries again to lock a folder, in
+// looks and lookPause are how often and after what time a process tries again to lock a file, in
 // case that another one has only looked whether it is locked.
 const (
 	looks     = 4
 	lookPause = 25 * time.Millisecond
 )
 
-// takeFlock locks the file of a folder; EWOULDBLOCK means that another process holds it.
-func (k locker) takeFlock(file *os.File) (err error) {
+// TakeLock calls lock, which locks a file and does not wait, until it has the lock, or until another process
+// surely holds it: the error is then EWOULDBLOCK.
+func TakeLock(lock func() error, sleep func(time.Duration)) (err error) {
 	for range looks {
-		if err = k.flock(file); !errors.Is(err, syscall.EWOULDBLOCK) {
+		if err = lock(); !errors.Is(err, syscall.EWOULDBLOCK) {
 			return err
 		}
-		k.clock.sleep(lookPause)
+		sleep(lookPause)
 	}
 	return err
+}
+
+// HasNoLocks says whether the error of a lock is that of a file system without locks.
+func HasNoLocks(err error) bool {
+	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }

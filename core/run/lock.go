@@ -85,7 +85,7 @@ func (k locker) take(root *files.Root) (hold, error) {
 		if err != nil {
 			return nil, fmt.Errorf("lock run folder %s: %w", dir, reason(err))
 		}
-		err = k.takeFlock(lock.File)
+		err = TakeLock(func() error { return k.flock(lock.File) }, k.clock.sleep)
 		switch {
 		case err == nil:
 			if !stillThere(lock, root) { // removed, with its run, since it was opened
@@ -101,7 +101,7 @@ func (k locker) take(root *files.Root) (hold, error) {
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			lock.Close()
 			return nil, &inUse{dir, "another pgrlab"}
-		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
+		case HasNoLocks(err):
 			lock.Close()
 			return k.lease(root)
 		}

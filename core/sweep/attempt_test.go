@@ -107,6 +107,21 @@ func TestResultsAreChecked(t *testing.T) {
 	}
 }
 
+// A lock that fails is an error, and no disk without locks.
+func TestALockThatFails(t *testing.T) {
+	job := Job{Task: "t", Method: "m", Steps: 20}
+	g, err := Create(t.TempDir(), []Job{job}, [][]byte{nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	real := flock
+	defer func() { flock = real }()
+	flock = func(*os.File, int) error { return syscall.EIO }
+	if _, err := g.Begin(job); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+}
+
 // On a disk without locks nothing says that an attempt without an end was killed: its process may be
 // on another machine.
 func TestAttemptsOnADiskWithoutLocks(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"pgrlab/core/run"
 )
 
 // Ending is how an attempt at a job ended.
@@ -64,7 +66,7 @@ func (g *Grid) LastEnding(j Job) (e Ending, ended bool) {
 	}
 	text, err := g.folder.Read(filepath.Join(g.attempt(j, all[0]), attemptName))
 	if err != nil || json.Unmarshal(text, &e) != nil {
-		if unlockable(g.try(j.Name())) {
+		if run.HasNoLocks(g.try(j.Name())) {
 			return Ending{}, false
 		}
 		e = Ending{Killed: true}

@@ -14,13 +14,6 @@ import (
 // flock locks a file. Tests replace it by that of a file system without locks.
 var flock = func(file *os.File, how int) error { return syscall.Flock(int(file.Fd()), how) }
 
-// lockTries and lockPause allow for processes that only check whether the lock is held: they
-// hold it themselves for a moment.
-const (
-	lockTries = 4
-	lockPause = 25 * time.Millisecond
-)
-
 // lock takes the lock of a folder. The error is ErrElsewhere if another process has it. If the
 // file system does not support locks, every process gets it; the lease of the run folder then
 // keeps two attempts apart.
@@ -29,17 +22,17 @@ func lock(folder *run.Handle) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range lockTries {
-		switch err = flock(file.File, syscall.LOCK_EX|syscall.LOCK_NB); {
-		case err == nil:
-			return file, nil
-		case !errors.Is(err, syscall.EWOULDBLOCK):
-			return unlocked{file}, nil
-		}
-		time.Sleep(lockPause)
+	err = run.TakeLock(func() error { return flock(file.File, syscall.LOCK_EX|syscall.LOCK_NB) }, time.Sleep)
+	switch {
+	case err == nil:
+		return file, nil
+	case run.HasNoLocks(err):
+		return unlocked{file}, nil
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		err = ErrElsewhere
 	}
 	file.Close()
-	return nil, ErrElsewhere
+	return nil, err
 }
 
 // unlocked is the lock of a folder that every process gets.
@@ -68,13 +61,13 @@ func enter(folder *run.Handle, alone func(lock io.Closer) error) (io.Closer, err
 	switch err = flock(file.File, syscall.LOCK_EX|syscall.LOCK_NB); {
 	case err == nil:
 		err = alone(file)
-	case unlockable(err):
+	case run.HasNoLocks(err):
 		err = alone(unlocked{file})
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		err = nil
 	}
 	if err == nil {
-		if err = flock(file.File, syscall.LOCK_SH); unlockable(err) {
+		if err = flock(file.File, syscall.LOCK_SH); run.HasNoLocks(err) {
 			err = nil
 		}
 	}
@@ -82,11 +75,6 @@ func enter(folder *run.Handle, alone func(lock io.Closer) error) (io.Closer, err
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
-}
-
-// unlockable says whether an error is that of a file system without locks.
-func unlockable(err error) bool {
-	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
 
 // try returns nil if the lock of a folder is free, and EWOULDBLOCK if another process has it.
@@ -103,5 +91,5 @@ func (g *Grid) try(dir string) error {
 // without locks by the run folder, which shows only processes of this machine.
 func (g *Grid) IsHeld(j Job) bool {
 	err := g.try(j.Name())
-	return errors.Is(err, syscall.EWOULDBLOCK) || unlockable(err) && run.IsHeld(g.Run(j))
+	return errors.Is(err, syscall.EWOULDBLOCK) || run.HasNoLocks(err) && run.IsHeld(g.Run(j))
 }

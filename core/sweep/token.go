@@ -38,7 +38,7 @@ func (g *Grid) Token() (*Token, error) {
 	}
 	t.file = file.File
 	err = flock(t.file, syscall.LOCK_EX|syscall.LOCK_NB)
-	if err == nil || unlockable(err) { // without locks, leases protect the runs
+	if err == nil || run.HasNoLocks(err) { // without locks, leases protect the runs
 		return t, nil
 	}
 	return nil, errors.Join(fmt.Errorf("lock %s: %w", g.folder.Path(t.path()), err), t.Close())

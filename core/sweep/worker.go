@@ -185,7 +185,7 @@ func (g *Grid) WorkerLog(name string) (*os.File, error) {
 // judged by its process.
 func (g *Grid) IsAtWork(name string) bool {
 	err := g.try(workerDir(name))
-	if unlockable(err) {
+	if run.HasNoLocks(err) {
 		w, err := g.Worker(name)
 		return err == nil && w.Ended == "" && w.Signal(syscall.Signal(0)) == nil
 	}
