@@ -37,11 +37,11 @@ func Coverage(generated, real [][]float32, s Scatter, copied func(i int) bool) f
 	infinite := float32(math.Inf(1))
 	for _, at := range others {
 		for j, other := range others {
-			distances[j] = squareWithin(at, other, infinite)
+			distances[j] = SquareWithin(at, other, infinite)
 		}
 		slices.Sort(distances) // the first is the row itself
 		radius := distances[coverageNeighbours]
-		if slices.ContainsFunc(points, func(p []float32) bool { return squareWithin(p, at, radius) <= radius }) {
+		if slices.ContainsFunc(points, func(p []float32) bool { return SquareWithin(p, at, radius) <= radius }) {
 			covered++
 		}
 	}

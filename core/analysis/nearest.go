@@ -25,7 +25,7 @@ func Nearest(points, others [][]float32, s Scatter, itself func(i int) int) []fl
 		best := float32(math.Inf(1))
 		for j := range others {
 			if j != skip {
-				best = min(best, squareWithin(place, crowd[j*width:(j+1)*width], best))
+				best = min(best, SquareWithin(place, crowd[j*width:(j+1)*width], best))
 			}
 		}
 		out[i] = float32(math.Sqrt(float64(best) / float64(max(width, 1))))
@@ -50,10 +50,10 @@ func appendScaled(dst, row []float32, columns []int, scale []float32) []float32 
 	return dst
 }
 
-// squareWithin returns the squared distance, or any number above limit if the distance
+// SquareWithin returns the squared distance, or any number above limit if the distance
 // exceeds it. It checks the limit after every eight dimensions: a branch at each one costs
 // more than it saves.
-func squareWithin(p, q []float32, limit float32) (sum float32) {
+func SquareWithin(p, q []float32, limit float32) (sum float32) {
 	for len(p) >= 8 && len(q) >= 8 {
 		a, b := (*[8]float32)(p), (*[8]float32)(q)
 		d0, d1, d2, d3 := a[0]-b[0], a[1]-b[1], a[2]-b[2], a[3]-b[3]

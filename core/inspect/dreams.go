@@ -193,7 +193,7 @@ func nearestLatent(from *replay.Ring, at int, z []float32, but int) (slot int, d
 	width, slot, best := from.Shape().Width(), -1, float32(math.Inf(1))
 	for i := 0; i < from.Len(); {
 		for rows := from.Span(i); len(rows) > 0; rows = rows[width:] {
-			if d := squaredWithin(z, rows[at:at+len(z)], best); d < best && i != but {
+			if d := analysis.SquareWithin(z, rows[at:at+len(z)], best); d < best && i != but {
 				slot, best = i, d
 			}
 			i++
@@ -203,25 +203,4 @@ func nearestLatent(from *replay.Ring, at int, z []float32, but int) (slot int, d
 		return slot, math.NaN()
 	}
 	return slot, math.Sqrt(float64(best))
-}
-
-// squaredWithin returns the squared distance of two vectors, or some number above bound if
-// the distance exceeds it: most rows are far away.
-func squaredWithin(a, b []float32, bound float32) (sum float32) {
-	const block = 8
-	b = b[:len(a)]
-	for len(a) >= block {
-		x, y := (*[block]float32)(a), (*[block]float32)(b)
-		d0, d1, d2, d3 := x[0]-y[0], x[1]-y[1], x[2]-y[2], x[3]-y[3]
-		d4, d5, d6, d7 := x[4]-y[4], x[5]-y[5], x[6]-y[6], x[7]-y[7]
-		if sum += (d0*d0 + d1*d1 + d2*d2 + d3*d3) + (d4*d4 + d5*d5 + d6*d6 + d7*d7); sum > bound {
-			return sum
-		}
-		a, b = a[block:], b[block:]
-	}
-	for i, x := range a {
-		d := x - b[i]
-		sum += d * d
-	}
-	return sum
 }
