@@ -34,7 +34,7 @@ type recordedParts struct {
 
 func parts(t *testing.T) (r recordedParts) {
 	t.Helper()
-	golden.Recorded(t, "dreamer_parts.json", &r)
+	golden.Recorded(t, "../../agent/dreamer/testdata/dreamer_parts.json", &r)
 	return r
 }
 

@@ -36,7 +36,7 @@ func TestGoldenJensenRenyi(t *testing.T) {
 			}
 		} `json:"jensen_renyi"`
 	}
-	golden.Recorded(t, "max.json", &file)
+	golden.Recorded(t, "../../dynamics/testdata/max.json", &file)
 	for _, c := range file.JensenRenyi.Cases {
 		n, floor := c.Mean.Shape[0], newFloor(c.Mean.Shape[1])
 		got := divergence(t, c.Mean, c.Variance, func(_ *op.Graph, v *op.Node) *op.Node { return v })
@@ -165,7 +165,7 @@ func TestGoldenDisagreementStep(t *testing.T) {
 			Highest float64 `json:"max_log_var"`
 		} `json:"utility_of_batch"`
 	}
-	golden.Recorded(t, "max.json", &file)
+	golden.Recorded(t, "../../dynamics/testdata/max.json", &file)
 	z, s, n := file.Sizes, file.Step, file.Normalisation
 	rows := z.Nets * z.Batch // each network has rows of its own
 	m, err := NewDisagreement(DisagreementConfig{Members: z.Nets, Hidden: z.Hidden, Batch: rows, LR: 1e-3}, replay.Shape{Obs: z.State, Act: z.Action}, newDevice(t), 1)

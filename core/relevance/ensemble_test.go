@@ -54,7 +54,7 @@ func TestGoldenUtility(t *testing.T) {
 			Variance               golden.Array `json:"next_var"`
 		} `json:"utility_of_batch"`
 	}
-	golden.Recorded(t, "max.json", &file)
+	golden.Recorded(t, "../../dynamics/testdata/max.json", &file)
 	b, shape := file.Batch, file.Batch.Mean.Shape // [rows,N,O]
 	rows, members, o := shape[0], shape[1], shape[2]
 	m := fakeModels{members: members, out: o, obs: o, means: make([]float32, rows*members*o), variances: make([]float32, rows*members*o)}

@@ -21,7 +21,7 @@ func TestLaPropGolden(t *testing.T) {
 			Steps      []struct{ Grad, Update, Params map[string]golden.Array }
 		}
 	}
-	golden.Recorded(t, "dreamer_parts.json", &file)
+	golden.Recorded(t, "../../../agent/dreamer/testdata/dreamer_parts.json", &file)
 	r := file.Optimiser
 	if len(r.Steps) == 0 || len(r.Params) == 0 {
 		t.Fatalf("%d steps of %d tensors are recorded", len(r.Steps), len(r.Params))

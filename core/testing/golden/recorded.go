@@ -73,9 +73,12 @@ func (a Array) Ints() (x []int) {
 }
 
 // Recorded reads a file of numbers that another program computed: from the folder in PGRLAB_GOLDEN if
-// it is set, else from testdata.
+// it is set, else from testdata. The name of a file that another package has too is a path from testdata.
 func Recorded(t *testing.T, name string, into any) {
 	t.Helper()
+	if folder() != recordings {
+		name = filepath.Base(name)
+	}
 	Read(t, filepath.Join(folder(), name), into)
 }
 
