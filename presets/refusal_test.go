@@ -64,7 +64,7 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"sac", func(c *config.Config) { c.Generator.Conditional = true }, `generator.kind is "none"`, "conditional false"},
 		{"sac", func(c *config.Config) { c.Generator.Kind = "gan" }, `generator.kind is "gan"`, `want one of diffusion`},
 		{"pgr-vae", func(c *config.Config) { c.Generator.Init = "previous" }, "starts every refit from fresh", `"scratch"`},
-		{"synther", func(c *config.Config) { c.Generator.Vector, c.Generator.Head.Kind = "pair", "reward" }, "predicts no s' from it", `head.kind "transition"`},
+		{"synther", func(c *config.Config) { c.Generator.Vector, c.Generator.Head.Kind = "pair", "none" }, "predicts no s' from it", `head.kind "transition"`},
 		{"synther", func(c *config.Config) { c.Generator.Kind = "resample" }, `"resample" repeats whole transitions`, `vector "transition"`},
 		{"synther", func(c *config.Config) { c.Generator.Actions = "mine" }, `actions is "mine"`, `"policy"`},
 		{"synther", func(c *config.Config) { c.Generator.Outcomes = "true" }, `outcomes is "true"`, `"simulator"`},

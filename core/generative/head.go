@@ -17,11 +17,9 @@ import (
 const (
 	// HeadNone leaves transitions as the generator made them, as the papers do.
 	HeadNone = "none"
-	// HeadReward takes r, and d if it is modelled, from a regression on (s, a, s'). Where the
-	// task says which transitions end an episode (Deps.Ends), d is what it says of the row.
-	HeadReward = "reward"
-	// HeadTransition takes s' from a regression of s' − s on (s, a), and then r and d as
-	// HeadReward does. Only s and a of a row come from the generator.
+	// HeadTransition takes s' from a regression of s' − s on (s, a), and then r, and d if it is
+	// modelled, from one on (s, a, s'). Where the task says which transitions end an episode
+	// (Deps.Ends), d is what it says of the row. Only s and a come from the generator.
 	HeadTransition = "transition"
 )
 
@@ -41,7 +39,7 @@ const (
 // are functions of s and a. A regression learns them with a small part of the work that
 // a model of the joint distribution needs, and a sharp r stays sharp.
 type HeadConfig struct {
-	Kind   string  `toml:"kind"`   // "none" (also if empty), "reward" or "transition"
+	Kind   string  `toml:"kind"`   // "none" (also if empty) or "transition"
 	Width  int     `toml:"-"`      // of the hidden layers; 0: 128
 	Layers int     `toml:"-"`      // hidden layers; 0: 2
 	Batch  int     `toml:"batch"`  // rows of a gradient step; 0: 128
@@ -73,8 +71,8 @@ func (h HeadConfig) Enabled() bool { return h.Kind != HeadNone && h.Kind != "" }
 func (h HeadConfig) Validate() error {
 	h = h.filled()
 	switch {
-	case !slices.Contains([]string{HeadNone, HeadReward, HeadTransition, ""}, h.Kind):
-		return fmt.Errorf("generator: head.kind is %q, want one of %q", h.Kind, []string{HeadNone, HeadReward, HeadTransition})
+	case !slices.Contains([]string{HeadNone, HeadTransition, ""}, h.Kind):
+		return fmt.Errorf("generator: head.kind is %q, want one of %q", h.Kind, []string{HeadNone, HeadTransition})
 	case !slices.Contains([]string{BoundsNone, BoundsReal, ""}, h.Bounds):
 		return fmt.Errorf("generator: head.bounds is %q, want one of %q", h.Bounds, []string{BoundsNone, BoundsReal})
 	case !h.Enabled():

@@ -98,52 +98,47 @@ func TestHeadStepAgainstTheReference(t *testing.T) {
 	}
 }
 
-// A head labels what the generator made. s and a stay bit for bit, and so does s' unless the head
-// predicts it. The labels agree with plain arithmetic, and rewards stay within the real ones.
+// Heads label what the generator made. s and a stay bit for bit; s' is predicted. The labels agree with plain arithmetic, and rewards stay within the real ones.
 func TestHeadsLabelWhatIsGenerated(t *testing.T) {
 	rows, scores := randomRows(60)
-	for _, kind := range []string{HeadReward, HeadTransition} {
-		for _, raw := range []bool{false, true} {
-			c := tiny()
-			c.ModelTerminals = true
+	for _, raw := range []bool{false, true} {
+		c := tiny()
+		c.ModelTerminals = true
+		if raw {
+			c.Terminals = TerminalsRaw
+		}
+		bare := newDiffusion(t, c, tinyShape)
+		d := newHeaded(t, newDiffusion(t, c, tinyShape), tinyHead, c, tinyShape, 1)
+		for _, g := range []fitted{bare, d} {
+			startFit(t, g, rows, scores, tinyFit, 1)
+			finishFit(t, g, 3)
+		}
+		knobs := tinyGenerate
+		knobs.Samples = headRows + 44 // one whole piece and a part of another, in several chunks
+		want, got := generateAll(t, bare, knobs, 1), generateAll(t, d, knobs, 1)
+		width, least, most := tinyShape.Width(), float32(math.Inf(1)), float32(math.Inf(-1))
+		for _, row := range rows {
+			least, most = min(least, row[3]), max(most, row[3])
+		}
+		outcome := d.heads[len(d.heads)-1]
+		for i := range knobs.Samples {
+			w, g := want[i*width:(i+1)*width], got[i*width:(i+1)*width]
+			if !slices.Equal(w[:3], g[:3]) || slices.Equal(w[4:6], g[4:6]) {
+				t.Fatalf("transition %d is %v, the generator's %v", i, g, w)
+			}
+			x := make([]float64, outcome.in)
+			outcome.read(x, g)
+			for j := range x {
+				x[j] = (x[j] - outcome.served[0].mean[j]) / outcome.served[0].scale[j]
+			}
+			y := plainMLP(outcome.serving, x)
+			r := min(max(outcome.served[1].mean[0]+outcome.served[1].scale[0]*y[0], float64(least)), float64(most))
+			near(t, "reward", float64(g[3]), r, 1e-4)
+			end := outcome.served[1].mean[1] + outcome.served[1].scale[1]*y[1]
 			if raw {
-				c.Terminals = TerminalsRaw
-			}
-			bare := newDiffusion(t, c, tinyShape)
-			h := tinyHead
-			h.Kind = kind
-			d := newHeaded(t, newDiffusion(t, c, tinyShape), h, c, tinyShape, 1)
-			for _, g := range []fitted{bare, d} {
-				startFit(t, g, rows, scores, tinyFit, 1)
-				finishFit(t, g, 3)
-			}
-			knobs := tinyGenerate
-			knobs.Samples = headRows + 44 // one whole piece and a part of another, in several chunks
-			want, got := generateAll(t, bare, knobs, 1), generateAll(t, d, knobs, 1)
-			width, least, most := tinyShape.Width(), float32(math.Inf(1)), float32(math.Inf(-1))
-			for _, row := range rows {
-				least, most = min(least, row[3]), max(most, row[3])
-			}
-			outcome := d.heads[len(d.heads)-1]
-			for i := range knobs.Samples {
-				w, g := want[i*width:(i+1)*width], got[i*width:(i+1)*width]
-				if !slices.Equal(w[:3], g[:3]) || (kind == HeadReward) != slices.Equal(w[4:6], g[4:6]) {
-					t.Fatalf("%s: transition %d is %v, the generator's %v", kind, i, g, w)
-				}
-				x := make([]float64, outcome.in)
-				outcome.read(x, g)
-				for j := range x {
-					x[j] = (x[j] - outcome.served[0].mean[j]) / outcome.served[0].scale[j]
-				}
-				y := plainMLP(outcome.serving, x)
-				r := min(max(outcome.served[1].mean[0]+outcome.served[1].scale[0]*y[0], float64(least)), float64(most))
-				near(t, "reward", float64(g[3]), r, 1e-4)
-				end := outcome.served[1].mean[1] + outcome.served[1].scale[1]*y[1]
-				if raw {
-					near(t, "end", float64(g[6]), end, 1e-4)
-				} else if g[6] != 0 && g[6] != 1 || math.Abs(end-0.5) > 1e-3 && (g[6] == 1) != (end > 0.5) {
-					t.Errorf("end %v of %v", g[6], end)
-				}
+				near(t, "end", float64(g[6]), end, 1e-4)
+			} else if g[6] != 0 && g[6] != 1 || math.Abs(end-0.5) > 1e-3 && (g[6] == 1) != (end > 0.5) {
+				t.Errorf("end %v of %v", g[6], end)
 			}
 		}
 	}
@@ -384,16 +379,16 @@ func TestHeadConfigIsChecked(t *testing.T) {
 		want string
 	}{
 		{HeadConfig{Kind: "both"}, "head.kind"},
-		{HeadConfig{Kind: HeadReward, Width: -1}, "head.width is -1"},
-		{HeadConfig{Kind: HeadReward, LR: -1}, "head.lr"},
-		{HeadConfig{Kind: HeadReward, Layers: -1}, "head.layers"},
+		{HeadConfig{Kind: HeadTransition, Width: -1}, "head.width is -1"},
+		{HeadConfig{Kind: HeadTransition, LR: -1}, "head.lr"},
+		{HeadConfig{Kind: HeadTransition, Layers: -1}, "head.layers"},
 		{HeadConfig{Kind: HeadTransition, Bounds: "tight"}, `head.bounds is "tight"`},
 	} {
 		if err := c.h.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.h, err)
 		}
 	}
-	for _, h := range []HeadConfig{{}, {Kind: HeadNone, Width: -5}, {Kind: HeadReward}, {Kind: HeadTransition, Width: 4}} {
+	for _, h := range []HeadConfig{{}, {Kind: HeadNone, Width: -5}, {Kind: HeadTransition, Width: 4}} {
 		if err := h.Validate(); err != nil {
 			t.Errorf("%+v: %v", h, err)
 		}

@@ -97,13 +97,13 @@ func WithHeads(g Generator, h HeadConfig, deps Deps) (*Headed, error) {
 	d := &Headed{
 		Model: ModelOf(g, c.Chunk), config: h, own: c, layout: l, scratch: c.Init != InitPrevious, device: deps.Device,
 		stream: rng.New(deps.Seed, "generator heads"), rate: op.NewTensor("heads rate", 1),
-		ranges: newRealRanges(h, l), rules: newRules(h, l, deps),
+		ranges: newRealRanges(h, l), rules: newRules(l, deps),
 	}
 	before := l.observed() + l.act
-	if h.Kind == HeadTransition {
-		d.heads = append(d.heads, newHead("head.change", h, before, l.obs, l.before, l.change, d.stream.Sub("change")))
+	d.heads = []*head{
+		newHead("head.change", h, before, l.obs, l.before, l.change, d.stream.Sub("change")),
+		newHead("head.outcome", h, before+l.observed(), l.outcomes(), l.both, l.outcome, d.stream.Sub("outcome")),
 	}
-	d.heads = append(d.heads, newHead("head.outcome", h, before+l.observed(), l.outcomes(), l.both, l.outcome, d.stream.Sub("outcome")))
 	if err := d.compile(c); err != nil {
 		d.closeHeads()
 		return nil, fmt.Errorf("generator: heads: %w", err)
@@ -112,15 +112,14 @@ func WithHeads(g Generator, h HeadConfig, deps Deps) (*Headed, error) {
 }
 
 func (d *Headed) compile(c Config) error {
-	var losses []*op.Node
+	var loss *op.Node
 	var params []*op.Tensor
 	g, err := op.Build("heads fit", func(g *op.Graph) {
+		var losses []*op.Node
 		for i, h := range d.heads {
 			losses = append(losses, h.draw(g, fmt.Sprintf("head%d", i), d.config.Batch))
 		}
-		if len(losses) > 1 {
-			losses = []*op.Node{g.AddScalars(losses...)}
-		}
+		loss = g.AddScalars(losses...)
 	})
 	if err != nil {
 		return err
@@ -135,7 +134,7 @@ func (d *Headed) compile(c Config) error {
 		}
 	}
 	d.optimiser = plan.NewAdam(params, plan.AdamConfig{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay, ClipNorm: c.ClipNorm}, d.rate)
-	d.step, err = plan.Compile(g, plan.Spec{Loss: losses[0], Optimiser: d.optimiser}, d.device)
+	d.step, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: d.optimiser}, d.device)
 	return err
 }
 

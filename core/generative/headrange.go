@@ -17,7 +17,7 @@ type realRanges struct {
 
 // newRealRanges returns ranges that hold nothing yet.
 func newRealRanges(c HeadConfig, l headLayout) realRanges {
-	if c.Kind != HeadTransition || c.Bounds != BoundsReal {
+	if c.Bounds != BoundsReal {
 		return realRanges{}
 	}
 	return realRanges{states: make([]interval, l.obs)}

@@ -10,9 +10,9 @@ type rules struct {
 
 // newRules returns the rules that the rows of a configuration follow. A pair of s and a that was
 // generated with raw angles (AnglesRaw) is left as it is, and so is a raw terminal flag.
-func newRules(h HeadConfig, l headLayout, d Deps) rules {
+func newRules(l headLayout, d Deps) rules {
 	var r rules
-	if h.Kind == HeadTransition && l.pairs && d.Config.Angles == AnglesPhase {
+	if l.pairs && d.Config.Angles == AnglesPhase {
 		r.directions = d.Directions
 	}
 	if l.terminals && !l.raw {

@@ -20,28 +20,27 @@ func directed(n int) (rows table, scores []float32) {
 
 func norm(row []float32, at int) float64 { return math.Hypot(float64(row[at]), float64(row[at+1])) }
 
-// A direction of s and of s' has norm 1, unless angles are raw or s' is not a head's.
+// A direction of s and of s' has norm 1, unless angles are raw or the generator models whole transitions.
 func TestDirectionsStayDirections(t *testing.T) {
 	rows, scores := directed(60)
 	knobs := tinyGenerate
 	knobs.Samples = 2*headRows + 44
 	for name, c := range map[string]struct {
-		change func(*Config, *HeadConfig)
+		change func(*Config)
 		kept   bool
 	}{
-		"phase":   {func(*Config, *HeadConfig) {}, true},
-		"raw":     {func(c *Config, _ *HeadConfig) { c.Angles = AnglesRaw }, false},
-		"whole":   {func(c *Config, _ *HeadConfig) { c.Vector = VectorTransition }, false},
-		"outcome": {func(c *Config, h *HeadConfig) { c.Vector, h.Kind = VectorTransition, HeadReward }, false},
+		"phase": {func(*Config) {}, true},
+		"raw":   {func(c *Config) { c.Angles = AnglesRaw }, false},
+		"whole": {func(c *Config) { c.Vector = VectorTransition }, false},
 	} {
-		config, h := phasedConfig(), tinyHead
-		c.change(&config, &h)
+		config := phasedConfig()
+		c.change(&config)
 		made, err := New(config, tinyShape, newDevice(t), 11)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { made.Close() })
-		d, err := WithHeads(made, h, Deps{Config: config, Shape: tinyShape, Directions: [][2]int{{0, 1}}, Device: newDevice(t), Seed: 11})
+		d, err := WithHeads(made, tinyHead, Deps{Config: config, Shape: tinyShape, Directions: [][2]int{{0, 1}}, Device: newDevice(t), Seed: 11})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,24 +74,15 @@ func TestEndsFollowTheTask(t *testing.T) {
 	for i, row := range rows {
 		row[6] = float32(i % 2) // what heads would learn is not the rule
 	}
-	for name, c := range map[string]struct {
-		terminals string
-		kind      string
-		follows   bool
-	}{
-		"s' predicted": {"", HeadTransition, true}, "s' generated": {"", HeadReward, true}, "raw": {TerminalsRaw, HeadTransition, false},
-	} {
-		config, h := tiny(), tinyHead
-		config.ModelTerminals, config.Terminals, h.Kind = true, c.terminals, c.kind
-		if c.kind == HeadTransition {
-			config.Vector = VectorPair
-		}
+	for terminals, follows := range map[string]bool{"": true, TerminalsRaw: false} {
+		config := tiny()
+		config.ModelTerminals, config.Terminals, config.Vector = true, terminals, VectorPair
 		made, err := New(config, tinyShape, newDevice(t), 11)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { made.Close() })
-		d, err := WithHeads(made, h, Deps{Config: config, Shape: tinyShape, Ends: ends, Device: newDevice(t), Seed: 11})
+		d, err := WithHeads(made, tinyHead, Deps{Config: config, Shape: tinyShape, Ends: ends, Device: newDevice(t), Seed: 11})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,8 +99,8 @@ func TestEndsFollowTheTask(t *testing.T) {
 				other++
 			}
 		}
-		if follows := other == 0; follows != c.follows || c.follows && (byRule == 0 || byRule == tinyGenerate.Samples) {
-			t.Errorf("%s: %d rows end otherwise, %d of %d by the rule", name, other, byRule, tinyGenerate.Samples)
+		if obeyed := other == 0; obeyed != follows || follows && (byRule == 0 || byRule == tinyGenerate.Samples) {
+			t.Errorf("terminals %q: %d rows end otherwise, %d of %d by the rule", terminals, other, byRule, tinyGenerate.Samples)
 		}
 	}
 }
