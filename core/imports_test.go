@@ -91,7 +91,7 @@ var allowed = map[string][]string{
 	"core/whatif":              {"core/agent", "core/generative", "core/replay", "core/plan", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":               {"core/..."},
 	"core/sweep":               {"core/run", "core/cost"},
-	"core/sweep/slurm":         {"core/run"},
+	"core/sweep/slurm":         {"core/run", "core/shell"},
 	"core/sweep/ssh":           {"core/run"},
 	"core/ground":              {"core/event", "core/run"},                                                 // its line, and numbers as journals write them
 	"core/fan":                 {"core/rng"},                                                               // who gets a change is drawn

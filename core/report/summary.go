@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 
 	"pgrlab/core/printable"
 )
@@ -90,22 +90,14 @@ func (r *Row) frame(step int) string {
 
 // columns writes lines of equally many cells below each other.
 func columns(w io.Writer, table [][]string) error {
-	widths := make([]int, len(table[0]))
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, line := range table {
 		for i, text := range line {
-			widths[i] = max(widths[i], utf8.RuneCountInString(text))
+			line[i] = printable.Line(text)
 		}
+		fmt.Fprintln(out, strings.Join(line, "\t"))
 	}
-	out := printable.NewWriter(w)
-	for _, line := range table {
-		for i, text := range line {
-			line[i] = text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
-		}
-		if _, err := fmt.Fprintln(out, strings.TrimRight(strings.Join(line, "  "), " ")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return out.Flush()
 }
 
 // footnotes writes what long variants are, or the one that all rows have, which seeds failed, and what

@@ -89,11 +89,7 @@ func agrees(uuid, precision string, begin func(stage string)) (err error) {
 // checkGPU tests a GPU in a process of its own before a run is given to it: a run that could have
 // used the CPU must not learn from wrong numbers, nor die with a driver.
 func checkGPU(g cli.GPU, precision string, said func(line string)) error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("try it: %w", err)
-	}
-	return tried(exec.Command(self, agreeing, g.UUID, precision), agreePatience, said)
+	return tried(cli.Self(agreeing, g.UUID, precision), agreePatience, said)
 }
 
 // tried runs a process whose status says whether a GPU is right, whose stderr says in a line what is

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 )
 
 // recordName is the file in a sweep's folder that records what was submitted.
@@ -119,18 +120,15 @@ func (s Script) text(elements [][]int) []byte {
 	}
 	b.WriteString(")\nexec")
 	for _, word := range []string{s.Program, "sweep", "job", s.Dir} {
-		b.WriteString(" " + quoted(word))
+		b.WriteString(" " + shell.Value(word))
 	}
 	b.WriteString(" ${jobs[SLURM_ARRAY_TASK_ID]}")
 	for _, f := range append([]string{"--requeue"}, s.Flags...) {
-		b.WriteString(" " + quoted(f))
+		b.WriteString(" " + shell.Value(f))
 	}
 	b.WriteString("\n")
 	return []byte(b.String())
 }
-
-// quoted quotes a word for a shell.
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // warning is how long before its time limit an element gets the signal to save itself, in seconds.
 const warning = 120

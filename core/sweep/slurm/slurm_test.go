@@ -117,7 +117,7 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 	if want := []string{"--array=0-1%2", "--array=0-1%2", "--array=0-0%2"}; !slices.Equal(arrays, want) {
 		t.Errorf("%q, want %q", arrays, want)
 	}
-	if want := "#!/bin/bash\njobs=(\n'3'\n'4'\n)\nexec '/opt/it'\\''s/pgrlab' 'sweep' 'job' '/data/a%j b' ${jobs[SLURM_ARRAY_TASK_ID]} '--requeue' '--threads' '2'\n"; c.scripts[1] != want {
+	if want := "#!/bin/bash\njobs=(\n'3'\n'4'\n)\nexec '/opt/it'\\''s/pgrlab' sweep job '/data/a%j b' ${jobs[SLURM_ARRAY_TASK_ID]} --requeue --threads 2\n"; c.scripts[1] != want {
 		t.Errorf("%s, want %s", c.scripts[1], want)
 	}
 	for i := range a.Submissions {

@@ -36,7 +36,7 @@ func Earlier(dir string, c config.Config) (all []history.Past) {
 		}
 	}
 	for _, f := range files {
-		found, _ := Read(f) // of other columns: no results file
+		found, _ := report.ReadResults(f) // of other columns: no results file
 		for _, r := range found {
 			if of.has(r.Task, r.Method, r.Scale, r.Fingerprint, r.Length()) {
 				all = append(all, pastOf(r)...)

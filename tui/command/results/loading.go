@@ -29,7 +29,7 @@ func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
 			return nil, nil, err
 		}
 		if strings.HasSuffix(path, resultsEnding) {
-			results, err := Read(path)
+			results, err := report.ReadResults(path)
 			if err != nil {
 				return nil, nil, cli.AsUsage(err)
 			}
@@ -57,11 +57,6 @@ func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
 		return nil, nil, first
 	}
 	return all, notes, nil
-}
-
-// Read reads a results file.
-func Read(path string) ([]*report.Run, error) {
-	return report.ReadResults(path)
 }
 
 // LoadRun reads a run with its configuration.

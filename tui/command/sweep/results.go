@@ -79,7 +79,7 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 
 // read reads the results of the file; none if there is no file yet.
 func (f *sweepResultsFile) read() (map[report.ResultKey]*report.Run, error) {
-	all, err := results.Read(f.path)
+	all, err := report.ReadResults(f.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.AsUsage(err)
 	}
