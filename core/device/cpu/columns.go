@@ -26,14 +26,8 @@ func (c *compiler) divides(w device.Ref, rows int) bool {
 func (c *compiler) columnwise(in device.Instr, cols int, wholes []device.Ref, run func(lo, hi int)) {
 	s := c.byColumns(cols)
 	c.upright[in.Out] = true
-	uses := []access{writes(s, in.Out)}
-	for _, r := range append(append([]device.Ref(nil), in.In...), in.Mask) {
-		if contains(wholes, r) {
-			uses = append(uses, reads(split{by: whole}, r)...)
-		} else {
-			uses = append(uses, reads(s, r)...)
-		}
-	}
+	uses := append(operands(s, wholes, in.In...), operands(s, wholes, in.Mask)...)
+	uses = append(uses, writes(s, in.Out))
 	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(s share) {
 		if lo, hi := s.columns(cols); lo < hi {
 			run(lo, hi)
@@ -107,19 +101,4 @@ func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 func (c *compiler) colSumColumns(in device.Instr, rows, cols int) {
 	dz, sum := c.data[in.In[0]], c.data[in.Out]
 	c.columnwise(in, cols, nil, func(lo, hi int) { c.k.ColSum(rows, hi-lo, dz[lo:], cols, sum[lo:]) })
-}
-
-// standing reports whether lanes do an elementwise instruction by columns, because one of its
-// operands was written by columns.
-func (c *compiler) standing(in device.Instr) bool {
-	members, rows, cols := c.shape(in.Out)
-	some := false
-	for _, r := range in.In {
-		m, h, w := c.shape(r)
-		if m != members || h != rows || w != cols {
-			return false
-		}
-		some = some || c.upright[r]
-	}
-	return some && members == 1
 }

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"pgrlab/core/device"
@@ -146,6 +147,19 @@ func reads(s split, refs ...device.Ref) []access {
 	return out
 }
 
+// operands is reads of an instruction's operands: of those in wholes as a whole, of the others by s.
+func operands(s split, wholes []device.Ref, refs ...device.Ref) []access {
+	var out []access
+	for _, r := range refs {
+		by := s
+		if slices.Contains(wholes, r) {
+			by = split{by: whole}
+		}
+		out = append(out, reads(by, r)...)
+	}
+	return out
+}
+
 func writes(s split, r device.Ref) access { return access{buf: buf(r), split: s, write: true} }
 
 // rowwise emits a stage in which each share works on its rows of every operand; wholes are operands
@@ -157,31 +171,13 @@ func (c *compiler) rowwise(in device.Instr, rows int, wholes []device.Ref, run f
 // rowwiseShare is rowwise for stages that need scratch memory for each share.
 func (c *compiler) rowwiseShare(in device.Instr, rows int, wholes []device.Ref, run func(s share, lo, hi int)) {
 	s := c.byRows(rows)
-	uses := []access{writes(s, in.Out)}
-	for _, r := range append(append([]device.Ref(nil), in.In...), in.Mask) {
-		if r == device.None {
-			continue
-		}
-		if contains(wholes, r) {
-			uses = append(uses, reads(split{by: whole}, r)...)
-		} else {
-			uses = append(uses, reads(s, r)...)
-		}
-	}
+	uses := append(operands(s, wholes, in.In...), operands(s, wholes, in.Mask)...)
+	uses = append(uses, writes(s, in.Out))
 	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(s share) {
 		if lo, hi := s.rows(rows); lo < hi {
 			run(s, lo, hi)
 		}
 	}})
-}
-
-func contains(refs []device.Ref, r device.Ref) bool {
-	for _, x := range refs {
-		if x == r {
-			return true
-		}
-	}
-	return false
 }
 
 // overRows emits a stage that sums over rows: each lane writes the sums of its rows into its own
@@ -198,17 +194,11 @@ func (c *compiler) overRowsCut(in device.Instr, rows int, wholes []device.Ref, w
 
 func (c *compiler) overRowsGrain(in device.Instr, rows int, wholes []device.Ref, width, grain int, run func(out []float32, lo, hi, from, to int)) {
 	copies := c.sums(in.Out)
-	uses, rest := []access{writes(c.grained(byLane, width, grain), in.Out)}, split{by: byRows, n: rows}
+	rest := split{by: byRows, n: rows}
 	if c.parts > 1 && grain > 0 { // all parts of a lane read its rows
 		rest = split{by: whole}
 	}
-	for _, r := range in.In {
-		if contains(wholes, r) {
-			uses = append(uses, reads(split{by: whole}, r)...)
-		} else {
-			uses = append(uses, reads(rest, r)...)
-		}
-	}
+	uses := append(operands(rest, wholes, in.In...), writes(c.grained(byLane, width, grain), in.Out))
 	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(s share) {
 		from, to := s.cut(0, width, grain)
 		if s.parts > 1 && from == to {

@@ -38,39 +38,50 @@ const block = 1 << 14
 // elementwise emits a stage over the elements of each lane's rows.
 func (c *compiler) elementwise(in device.Instr, run func(lo, hi int)) {
 	members, rows, cols := c.shape(in.Out)
-	if c.standing(in) {
+	switch {
+	case members == 1 && c.continues(in, c.upright):
 		c.columnwise(in, cols, nil, func(lo, hi int) {
 			for at := 0; at < rows*cols; at += cols {
 				run(at+lo, at+hi)
 			}
 		})
-		return
-	}
-	if c.standingImages(in) {
+	case members == 1 && c.continues(in, c.imaged):
 		c.imagewise(in, rows, imageStage{image: func(_ share, i int) {
 			for at := i * cols; at < (i+1)*cols; at += block {
 				run(at, min(at+block, (i+1)*cols))
 			}
 		}})
-		return
-	}
-	if c.standingMembers(in) {
+	case byMember(members) && c.continues(in, c.owned):
 		c.eachMember(in, members, func(e int) {
 			end := (e + 1) * rows * cols
 			for at := e * rows * cols; at < end; at += block {
 				run(at, min(at+block, end))
 			}
 		})
-		return
-	}
-	c.rowwise(in, rows, nil, func(lo, hi int) {
-		for e := range members {
-			end := (e*rows + hi) * cols
-			for at := (e*rows + lo) * cols; at < end; at += block {
-				run(at, min(at+block, end))
+	default:
+		c.rowwise(in, rows, nil, func(lo, hi int) {
+			for e := range members {
+				end := (e*rows + hi) * cols
+				for at := (e*rows + lo) * cols; at < end; at += block {
+					run(at, min(at+block, end))
+				}
 			}
+		})
+	}
+}
+
+// continues says whether an elementwise instruction goes over its operands in the way in which some were
+// written: one of them is among these, and all have the shape of the result.
+func (c *compiler) continues(in device.Instr, written map[device.Ref]bool) bool {
+	members, rows, cols := c.shape(in.Out)
+	some := false
+	for _, r := range in.In {
+		if m, h, w := c.shape(r); m != members || h != rows || w != cols {
+			return false
 		}
-	})
+		some = some || written[r]
+	}
+	return some
 }
 
 // fill writes random numbers; an element's number depends only on its position.

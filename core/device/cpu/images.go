@@ -19,24 +19,17 @@ type imageStage struct {
 // imagewise emits an image stage.
 func (c *compiler) imagewise(in device.Instr, rows int, s imageStage) {
 	by := c.byImages(rows)
-	uses := []access{writes(by, in.Out)}
+	made := writes(by, in.Out)
 	if s.summed > 0 {
-		uses = []access{writes(c.grained(byLane, s.summed, rowGrain), in.Out)}
+		made = writes(c.grained(byLane, s.summed, rowGrain), in.Out)
 		if by = (split{by: byRows, n: rows}); c.parts > 1 {
 			by = split{by: whole, grain: all}
 		}
 	} else {
 		c.imaged[in.Out] = true
 	}
-	for _, r := range append(append([]device.Ref(nil), in.In...), in.Mask) {
-		switch {
-		case r == device.None:
-		case contains(s.wholes, r):
-			uses = append(uses, reads(split{by: whole}, r)...)
-		default:
-			uses = append(uses, reads(by, r)...)
-		}
-	}
+	uses := append(operands(by, s.wholes, in.In...), operands(by, s.wholes, in.Mask)...)
+	uses = append(uses, made)
 	c.schedule.add(stage{
 		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: rows, grain: by.grain, member: s.image, prepare: s.prepare,
 		run: func(of share) {
@@ -52,19 +45,4 @@ func (c *compiler) imagewise(in device.Instr, rows int, s imageStage) {
 			}
 		},
 	})
-}
-
-// standingImages reports whether an elementwise instruction goes image by image, because one of its
-// operands was written that way.
-func (c *compiler) standingImages(in device.Instr) bool {
-	members, rows, cols := c.shape(in.Out)
-	some := false
-	for _, r := range in.In {
-		m, h, w := c.shape(r)
-		if m != members || h != rows || w != cols {
-			return false
-		}
-		some = some || c.imaged[r]
-	}
-	return some && members == 1
 }

@@ -26,14 +26,7 @@ func (c *compiler) scalarSum(in device.Instr, rows int, wholes []device.Ref, nor
 func (c *compiler) scalarSumLane(in device.Instr, rows int, wholes []device.Ref, norm float64, sum func(lane, lo, hi int) float64) {
 	sums := make([]float64, Lanes*8) // a cache line apart
 	id := c.scratch()
-	uses := []access{{buf: id, split: split{by: byLane}, write: true}}
-	for _, r := range in.In {
-		if contains(wholes, r) {
-			uses = append(uses, reads(split{by: whole}, r)...)
-		} else {
-			uses = append(uses, reads(split{by: byRows, n: rows}, r)...)
-		}
-	}
+	uses := append(operands(split{by: byRows, n: rows}, wholes, in.In...), access{buf: id, split: split{by: byLane}, write: true})
 	c.schedule.add(stage{name: in.Code.String(), uses: uses, run: ofLanes(func(lane int) {
 		lo, hi := rowRange(rows, lane)
 		sums[lane*8] = sum(lane, lo, hi)

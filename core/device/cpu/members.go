@@ -40,21 +40,6 @@ func (c *compiler) stageOfMembers(in device.Instr, n int, uses []access, run fun
 	})
 }
 
-// standingMembers reports whether an elementwise instruction goes member by member, because one of
-// its operands was written that way.
-func (c *compiler) standingMembers(in device.Instr) bool {
-	members, rows, cols := c.shape(in.Out)
-	some := false
-	for _, r := range in.In {
-		m, h, w := c.shape(r)
-		if m != members || h != rows || w != cols {
-			return false
-		}
-		some = some || c.owned[r]
-	}
-	return some && byMember(members)
-}
-
 // memberMajor merges consecutive stages of a segment that go member by member into one: every
 // member passes through all of them before the next one begins.
 func memberMajor(segments [][]stage) (out [][]stage) {
