@@ -32,7 +32,7 @@ var (
 
 // joining are the words that may stand between a name and its number, or between two numbers of the
 // same name.
-var joining = []string{"of", "at", "to", "in", "by", "from", "over", "and", "than", "about", "up", "is", "are", "the", "a", "s", "now", "so", "after", "kb", "mb", "gb", "ms", "w", "c", "was", "or", "with", "for", "not", "it", "below", "above", "only", "they", "down", "within", "σ"}
+var joining = []string{"of", "at", "to", "in", "by", "from", "over", "and", "than", "about", "up", "is", "are", "the", "a", "s", "now", "so", "after", "kib", "mib", "gib", "ms", "w", "c", "was", "or", "with", "for", "not", "it", "below", "above", "only", "they", "down", "within", "σ"}
 
 // label holds the words that may name a number: the last word before it, or else the first word
 // after it and the last word of the lines above, if their text continues.

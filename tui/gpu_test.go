@@ -13,14 +13,14 @@ import (
 func TestSystemPaneShowsTheGPU(t *testing.T) {
 	m := New(Options{About: pane.About{Config: fakeConfig()}})
 	m.system.Machine.At, m.system.Machine.BusyPast = m.Now(), []float64{1}
-	g := &pane.GPU{Busy: 0.87, Used: 12.3e9, Total: 141e9, Temperature: 61, Power: 420}
+	g := &pane.GPU{Busy: 0.87, Used: 12.3 * (1 << 30), Total: 141 * (1 << 30), Temperature: 61, Power: 420}
 	for _, c := range []struct {
 		g    pane.GPU
 		w    int
 		want string
 	}{
-		{*g, 60, "busy 87%  memory 12.3 GB of 141.0 GB  61 °C  420 W"},
-		{*g, 45, "busy 87%  memory 12.3 GB of 141.0 GB  61 °C"},
+		{*g, 60, "busy 87%  memory 12.3 GiB of 141.0 GiB  61 °C  420 W"},
+		{*g, 47, "busy 87%  memory 12.3 GiB of 141.0 GiB  61 °C"},
 		{*g, 10, "busy 87%"},
 		{pane.GPU{Busy: -1, Used: -1, Temperature: -1, Power: -1}, 60, "busy -"},
 	} {

@@ -246,7 +246,7 @@ func TestTypingOnATinyScreen(t *testing.T) {
 func TestCheckpointKey(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.press("c")
-	s.contains(t, "saved at 24,000: 41 MB in 0.3 s", "saving at the end of this slice")
+	s.contains(t, "saved at 24,000: 39 MiB in 0.3 s", "saving at the end of this slice")
 }
 
 func TestFilterOfEvents(t *testing.T) {

@@ -208,7 +208,7 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 		t.Fatalf("a choice that was left was tried %d times: %v", tried, msg)
 	}
 	s.Update(cmd())
-	s.contains(t, "takes about 2.2 hours on this machine, by a short trial", "writes about 57 MB, checkpoints and D_syn included")
+	s.contains(t, "takes about 2.2 hours on this machine, by a short trial", "writes about 54 MiB, checkpoints and D_syn included")
 	s.press("down", "down", "down")
 	if _, cmd := s.Update(keyMsg("7")); cmd != nil || tried != 1 {
 		t.Errorf("another seed is tried again (%d)", tried)
@@ -223,11 +223,11 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	s.picker.Forecasts = picker.Forecasts{}
 	s.picker.Try = func(ctx context.Context, c config.Config) (picker.Forecast, error) {
 		f, err := try(ctx, c)
-		f.Free = 50e6
+		f.Free = 50 << 20
 		return f, err
 	}
 	s.Update(s.forecast()())
-	s.contains(t, "only 50 MB are free")
+	s.contains(t, "only 50 MiB are free")
 	pending := s.forecast()
 	s.Update(keyMsg("right"))
 	if cmd := s.picker.Take(s.picker.Picks()); cmd == nil || pending != nil && pending() != nil || s.picker.Forecasts.Asked != "" {
@@ -281,7 +281,7 @@ func TestPickingPixels(t *testing.T) {
 		}}
 	})
 	s.Update(s.forecast()())
-	s.contains(t, "100,000 env steps of 2 frames, 200,000 in all, at 84×84", "keeps 2.1 GB of frames in memory")
+	s.contains(t, "100,000 env steps of 2 frames, 200,000 in all, at 84×84", "keeps 2.0 GiB of frames in memory")
 	s.press("down", "down", "down", "right")
 	s.contains(t, "20 updates a step", "numbers")
 	s.press("right")

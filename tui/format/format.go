@@ -143,17 +143,17 @@ func Percent(x float64) string {
 	return strconv.Itoa(int(100*x+0.5)) + "%"
 }
 
-// BytesText writes a number of bytes: 950 B, 12.5 MB.
+// BytesText writes a number of bytes: 950 B, 12 MiB, 1.5 GiB.
 func BytesText(v float64) string {
 	switch {
 	case v < 0:
 		return "-"
-	case v >= 1e9:
-		return strconv.FormatFloat(v/1e9, 'f', 1, 64) + " GB"
-	case v >= 1e6:
-		return strconv.FormatFloat(v/1e6, 'f', 0, 64) + " MB"
-	case v >= 1e3:
-		return strconv.FormatFloat(v/1e3, 'f', 0, 64) + " KB"
+	case v >= 1<<30:
+		return strconv.FormatFloat(v/(1<<30), 'f', 1, 64) + " GiB"
+	case v >= 1<<20:
+		return strconv.FormatFloat(v/(1<<20), 'f', 0, 64) + " MiB"
+	case v >= 1<<10:
+		return strconv.FormatFloat(v/(1<<10), 'f', 0, 64) + " KiB"
 	default:
 		return strconv.FormatFloat(v, 'f', 0, 64) + " B"
 	}
