@@ -95,7 +95,7 @@ func TestTheCommandsOfResults(t *testing.T) {
 			t.Errorf("%s: %s", b[1], out)
 		}
 	}
-	if len(blocks) != 2 {
+	if len(blocks) != 3 {
 		t.Errorf("%d blocks of Python", len(blocks))
 	}
 }
