@@ -276,7 +276,11 @@ func TestARefusedCheckpointEndsAFork(t *testing.T) {
 func TestForksThatStoppedTrainOn(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	var on []string
+	elsewhere := true // while processes of their own train them
 	s.About.GoOn = func(all []pane.Child) ([]pane.Child, error) {
+		if elsewhere {
+			return nil, nil
+		}
 		for i := range all {
 			on = append(on, filepath.Base(all[i].Dir))
 			all[i].Failed = func() error { return nil }
@@ -294,6 +298,9 @@ func TestForksThatStoppedTrainOn(t *testing.T) {
 	n.train(n.children[1], 3, func(int) float64 { return 160 })
 	s.settleForks()
 	s.typeLine("pane fan")
+	s.deliver(press(s, "r"))
+	s.contains(t, "7 forks are being trained already")
+	elsewhere = false
 	s.deliver(press(s, "r"))
 	if want := "x-fork-1 x-fork-2 x-fork-3 x-fork-4 x-fork-5 x-fork-6 x-fork-7"; strings.Join(on, " ") != want {
 		t.Fatalf("%v train on, want %s", on, want)

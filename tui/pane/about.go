@@ -89,7 +89,8 @@ type About struct {
 	// children that it could make with the error. nil: no children can be made here.
 	Fork func(ForkPlan) (event.Forked, []Child, error)
 
-	// GoOn trains children on that stopped before their end. It returns them as Fork does.
+	// GoOn trains children on that stopped before their end. It returns them as Fork does, without those
+	// that another process trains or that this one does already.
 	GoOn func([]Child) ([]Child, error)
 
 	// Look writes into the journal what children showed; nil: it is not kept. It is called outside the

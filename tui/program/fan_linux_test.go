@@ -1,7 +1,10 @@
 package program
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +14,10 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/fan"
 	"pgrlab/core/rng"
+	"pgrlab/core/run"
+	"pgrlab/tui/command/forks"
 	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
 )
 
 // fanOf are the fork folders of a run.
@@ -180,5 +186,32 @@ func TestPlaceboFansOfRealForks(t *testing.T) {
 	t.Logf("%d of %d fans without an effect have a verdict; %d evaluations a fork", wrong, fans, len(returns[0]))
 	if wrong > fans/20 || wrong == 0 {
 		t.Errorf("%d of %d fans without an effect have a verdict", wrong, fans)
+	}
+}
+
+// A fork that another process trains has not failed, also if it was begun again in the moment of that.
+func TestAForkOfAnotherProcessHasNotFailed(t *testing.T) {
+	setUp(t)
+	doc, err := os.ReadFile("tiny.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := run.Create("fork", doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	b := forks.Group{Begin: func(dir string) *exec.Cmd {
+		c, _ := child(t, "train", "--resume", dir, "--"+forks.TurnsFlag)
+		return c
+	}}
+	room := func() forks.Room { return forks.Room{AtATime: 1, Begun: 1} }
+	all, over, err := b.Add(room, func() ([]pane.Child, error) { return []pane.Child{{Dir: "fork"}}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	over()
+	if err := all[0].Failed(); !errors.Is(err, pane.ErrStopped) || !strings.Contains(err.Error(), "in use by another pgrlab: pgrlab attach fork shows it") {
+		t.Error(err)
 	}
 }

@@ -83,7 +83,8 @@ func (b *Group) Release(begin func(args ...string) *exec.Cmd) (said []string) {
 
 // close stops beginning children and returns those that are left.
 func (b *Group) close(free bool) (training map[*exec.Cmd]trainingChild, waiting []*Child) {
-	b.making.Wait()
+	b.making.Lock() // after the children that are being made
+	defer b.making.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.over, b.set = true, free

@@ -2,6 +2,7 @@ package forks
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,7 +31,7 @@ type Group struct {
 	began func(*os.Process)          // is given each process that was started; may be nil
 	piped func(*Child, []*os.File)   // is given what a process is about to get of its turns; may be nil
 
-	making  sync.WaitGroup // counts plans whose children are being made
+	making  sync.Mutex     // held while the children of a plan are made and added
 	working sync.WaitGroup // counts children with a process
 
 	mu      sync.Mutex
@@ -127,10 +128,11 @@ func trainChild(dir string) *exec.Cmd {
 }
 
 // Add makes the children of a plan and lets them be trained in room; over waits until none of them is
-// any more. With an error it returns those that could be made.
+// any more. With an error it returns those that could be made. Plans are made one after another: what the
+// next one makes depends on the folders of those before.
 func (b *Group) Add(room func() Room, plan func() ([]pane.Child, error)) (children []pane.Child, over func(), err error) {
-	b.making.Add(1)
-	defer b.making.Done()
+	b.making.Lock()
+	defer b.making.Unlock()
 	made, err := plan()
 	var all []*Child
 	left := &sync.WaitGroup{}
@@ -146,6 +148,13 @@ func (b *Group) Add(room func() Room, plan func() ([]pane.Child, error)) (childr
 	b.mu.Unlock()
 	b.add(all...)
 	return made, left.Wait, err
+}
+
+// Has says whether a child waits or trains in this group.
+func (b *Group) Has(dir string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(slices.Concat(b.waiting, b.begun), func(c *Child) bool { return rundir.Absolute(c.dir) == rundir.Absolute(dir) })
 }
 
 // Wait waits until no child trains any more.
@@ -217,6 +226,10 @@ func (b *Group) train(c *Child, cmd *exec.Cmd) {
 		cmd.Stdout, cmd.Stderr = out, out
 		err = b.inTurns(c, cmd)
 		out.Close()
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == cli.StatusElsewhere {
+		err = fmt.Errorf("%w here: it is in use by another pgrlab: pgrlab attach %s shows it", pane.ErrStopped, shell.Word(rundir.Near(c.dir)))
 	}
 	if where, done := rundir.Standing(c.dir); err == nil && !done {
 		err = fmt.Errorf("%w, %s: pgrlab train --resume %s continues it", pane.ErrStopped, where, shell.Word(rundir.Near(c.dir)))

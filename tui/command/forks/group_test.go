@@ -4,11 +4,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/run"
 	"pgrlab/tui/pane"
 )
@@ -225,4 +227,31 @@ func TestTurnsEndWithTheirProcess(t *testing.T) {
 	if err := turns.Next(); err == nil {
 		t.Error("it asks for another turn")
 	}
+}
+
+// Plans that are made at the same time have different children: the next one is made when the folders of
+// the one before are there.
+func TestPlansAreMadeOneAfterAnother(t *testing.T) {
+	b := Group{Begin: func(string) *exec.Cmd { return exec.Command("true") }}
+	c, prefix := config.Config{Seed: 1, Members: 1}, filepath.Join(t.TempDir(), "run")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			_, _, err := b.Add(func() Room { return Room{2, 9} }, func() (made []pane.Child, err error) {
+				for _, f := range Deal(c, 2, prefix, OfChange) {
+					runtime.Gosched()
+					if err := os.Mkdir(f.Dir, 0o755); err != nil {
+						return made, err
+					}
+					made = append(made, pane.Child{Dir: f.Dir})
+				}
+				return made, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	b.Wait()
 }

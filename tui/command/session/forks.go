@@ -50,9 +50,12 @@ func (s *session) fork(p pane.ForkPlan) (made event.Forked, children []pane.Chil
 	return made, children, err
 }
 
-// goOn trains children on that stopped before their end.
+// goOn trains children on that stopped before their end, and returns them: those that wait or train
+// already, here or in processes of their own, are none of them.
 func (s *session) goOn(children []pane.Child) ([]pane.Child, error) {
-	children, over, err := s.forks.Add(func() forks.Room { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) { return children, nil })
+	children, over, err := s.forks.Add(func() forks.Room { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) {
+		return slices.DeleteFunc(children, func(c pane.Child) bool { return s.forks.Has(c.Dir) || run.IsHeld(c.Dir) }), nil
+	})
 	if len(children) > 0 && s.lab != nil {
 		s.holds.begin()
 		go s.release(over)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,5 +117,44 @@ func TestAConfirmationHasWhatIsStillToCome(t *testing.T) {
 	all, err := s.schedule()
 	if want := "[8:guidance=3 20:ratio=0.75 22:tau=0.5]"; err != nil || fmt.Sprint(all) != want {
 		t.Errorf("%q, want %s: %v", all, want, err)
+	}
+}
+
+// Only forks that no process trains are trained on, and each once.
+func TestForksThatTrainAreLeftAlone(t *testing.T) {
+	root := t.TempDir()
+	var all []pane.Child
+	for _, name := range []string{"elsewhere", "stopped"} {
+		folder, err := run.Create(filepath.Join(root, name), []byte("seed = 7\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer folder.Close()
+		if name == "stopped" {
+			folder.Close()
+		}
+		all = append(all, pane.Child{Dir: folder.Dir()})
+	}
+	begun, s := make(chan string, 4), &session{}
+	input, ends, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	s.forks.Begin = func(dir string) *exec.Cmd {
+		begun <- dir
+		c := exec.Command("cat") // ends with its input
+		c.Stdin = input
+		return c
+	}
+	for _, want := range []int{1, 0} { // as of two keys r, one after the other
+		if on, err := s.goOn(slices.Clone(all)); err != nil || len(on) != want || want > 0 && on[0].Dir != all[1].Dir {
+			t.Errorf("%v train on, %v", on, err)
+		}
+	}
+	ends.Close()
+	s.forks.Wait()
+	if len(begun) != 1 {
+		t.Errorf("%d processes were begun", len(begun))
 	}
 }

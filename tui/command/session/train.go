@@ -12,6 +12,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
+	"pgrlab/core/run"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/forks"
 	"pgrlab/tui/command/runflags"
@@ -64,6 +65,8 @@ bg; on the screen, ctrl-z leaves the run training instead.`,
 			s, err := openRun(d, &r, time.Now(), h)
 			if err != nil && handover {
 				return err
+			} else if turns && run.IsInUse(err) {
+				return elsewhere{err}
 			} else if err != nil {
 				return orComplete(err, c.ErrOrStderr())
 			}

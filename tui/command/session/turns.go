@@ -4,10 +4,19 @@ import (
 	"time"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/command/cli"
 )
 
 // turnSender is the sender of the pauses in which a fork waits for its turn.
 const turnSender = "turns"
+
+// elsewhere is the end of an attempt to train a fork that another process has.
+type elsewhere struct{ error }
+
+// ExitStatus tells this end from a failure of the fork.
+func (elsewhere) ExitStatus() int { return cli.StatusElsewhere }
+
+func (e elsewhere) Unwrap() error { return e.error }
 
 // takeTurns makes the run wait after each evaluation until it has another turn, so that the forks of a
 // fan advance together. Once there are no turns any more it trains on.

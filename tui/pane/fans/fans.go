@@ -158,14 +158,15 @@ func (p *Pane) goOn() tea.Cmd {
 	}
 	goOn := p.About.GoOn
 	return func() tea.Msg {
-		rest, err := goOn(rest)
-		return Resumed{rest, err}
+		on, err := goOn(slices.Clone(rest))
+		return Resumed{on, len(rest) - len(on), err}
 	}
 }
 
 // Resumed delivers forks that train on.
 type Resumed struct {
 	children []pane.Child
+	others   int // that train already, or wait for their turn
 	err      error
 }
 
@@ -182,8 +183,22 @@ func (p *Pane) TakeResumed(msg Resumed) {
 		}
 	}
 	p.NextAt = time.Time{}
-	p.Tell(fmt.Sprintf("%s on: in turns, as before", format.Counted(len(msg.children), "fork trains", "forks train")))
+	if said := msg.said(); said != "" && msg.err == nil {
+		p.Tell(said)
+	}
 	p.draw()
+}
+
+// said says what became of the forks.
+func (m Resumed) said() string {
+	var all []string
+	if n := len(m.children); n > 0 {
+		all = append(all, format.Counted(n, "fork trains", "forks train")+" on: in turns, as before")
+	}
+	if m.others > 0 {
+		all = append(all, format.Counted(m.others, "fork is", "forks are")+" being trained already")
+	}
+	return strings.Join(all, "; ")
 }
 
 // dismiss takes the forks off the screen.
