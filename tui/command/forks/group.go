@@ -32,6 +32,7 @@ type Group struct {
 	piped func(*Child, []*os.File)   // is given what a process is about to get of its turns; may be nil
 
 	making  sync.Mutex     // held while the children of a plan are made and added
+	refused error          // why no plan is carried out now; nil: plans are
 	working sync.WaitGroup // counts children with a process
 
 	mu      sync.Mutex
@@ -133,6 +134,9 @@ func trainChild(dir string) *exec.Cmd {
 func (b *Group) Add(room func() Room, plan func() ([]pane.Child, error)) (children []pane.Child, over func(), err error) {
 	b.making.Lock()
 	defer b.making.Unlock()
+	if b.refused != nil {
+		return nil, func() {}, b.refused
+	}
 	made, err := plan()
 	var all []*Child
 	left := &sync.WaitGroup{}
@@ -148,6 +152,17 @@ func (b *Group) Add(room func() Room, plan func() ([]pane.Child, error)) (childr
 	b.mu.Unlock()
 	b.add(all...)
 	return made, left.Wait, err
+}
+
+// Refuse waits for the children that are being made, and refuses plans after them, until allow is called.
+func (b *Group) Refuse(why error) (allow func()) {
+	refuse := func(why error) {
+		b.making.Lock()
+		defer b.making.Unlock()
+		b.refused = why
+	}
+	refuse(why)
+	return func() { refuse(nil) }
 }
 
 // Has says whether a child waits or trains in this group.

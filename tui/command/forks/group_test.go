@@ -1,6 +1,7 @@
 package forks
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -254,4 +255,51 @@ func TestPlansAreMadeOneAfterAnother(t *testing.T) {
 	}
 	all.Wait()
 	b.Wait()
+}
+
+// Before a run moves, the children that are being made get ready, and no others are made until it stays.
+func TestPlansAreRefusedWhileTheRunMoves(t *testing.T) {
+	b := Group{}
+	begun, ready, refused := make(chan bool), make(chan bool), make(chan func())
+	made := false
+	add := func(plan func() ([]pane.Child, error)) error {
+		_, _, err := b.Add(func() Room { return Room{2, 9} }, plan)
+		return err
+	}
+	var adding sync.WaitGroup
+	adding.Go(func() {
+		err := add(func() ([]pane.Child, error) {
+			close(begun)
+			<-ready
+			made = true
+			return nil, nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	moving := errors.New("it moves")
+	go func() { refused <- b.Refuse(moving) }()
+	for range 100 {
+		runtime.Gosched()
+	}
+	select {
+	case <-refused:
+		t.Fatal("the run moves while children are being made")
+	default:
+	}
+	close(ready)
+	allow := <-refused
+	if !made {
+		t.Error("the run moved before the children were made")
+	}
+	if err := add(func() ([]pane.Child, error) { t.Error("children are made"); return nil, nil }); err != moving {
+		t.Error(err)
+	}
+	allow()
+	if err := add(func() ([]pane.Child, error) { return nil, nil }); err != nil {
+		t.Error(err)
+	}
+	adding.Wait()
 }

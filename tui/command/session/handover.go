@@ -71,6 +71,9 @@ type successor struct {
 // errEndedBefore says that the run ended on its own before it could be handed over.
 var errEndedBefore = errors.New("the run has ended")
 
+// errMoving refuses forks.
+var errMoving = errors.New("the run moves to another process: make forks there")
+
 // handOver gives the run to a process of its own and returns that process's pid. After an error the
 // run goes on in this process, or has ended: see over. say reports what takes time.
 func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err error) {
@@ -82,6 +85,12 @@ func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err 
 	say("starting a process of its own for the run")
 	err = next.await(ctx, func(a handoverAnswer) bool { return a.Ready }, say)
 	if err == nil {
+		allow := s.forks.Refuse(errMoving) // those that are being made get their line in the journal first
+		defer func() {
+			if err != nil {
+				allow()
+			}
+		}()
 		err = s.saveToHandOver(say)
 	}
 	if err != nil {

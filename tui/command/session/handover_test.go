@@ -13,6 +13,8 @@ import (
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/core/testing/tiny"
+	"pgrlab/tui/command/forks"
+	"pgrlab/tui/pane"
 )
 
 // The pause of a person goes to the new process, and one until there is room on the disk does not.
@@ -61,6 +63,15 @@ func TestAPauseDuringAHandOverIsNotLost(t *testing.T) {
 	_, err = s.handOver(ctx, func(said string) {
 		if said == "checking" {
 			if err := l.Send(event.Pause{By: "ana"}); err != nil {
+				t.Error(err)
+			}
+		}
+		if said == "saving" {
+			_, _, err := s.forks.Add(forks.RoomAlone, func() ([]pane.Child, error) {
+				t.Error("forks are made of a run that ends here, without a line of its journal")
+				return nil, nil
+			})
+			if !errors.Is(err, errMoving) {
 				t.Error(err)
 			}
 		}
