@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pgrlab/core/event"
+	"pgrlab/core/shell"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane/system"
 )
@@ -86,23 +87,28 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 	"park":       park,
 	"checkpoint": checkpoint,
 	"analyse":    analyse,
-	"stop": func(ctx context.Context, s *Server, by string) (string, error) {
-		said, err := s.ask(context.WithoutCancel(ctx), event.Stop{By: by}, "stopped and saved", func() bool {
-			select {
-			case <-s.o.Ended:
-				return true
-			default:
-				return false
-			}
-		})
-		if err == nil && s.o.Lab.Snapshot().HandedOver {
-			return "", errors.New("the run has just moved to another process: ask again")
+	"stop":       stop,
+}
+
+// stop saves and ends the run, and waits for its end. A run that has ended meanwhile is stopped.
+func stop(ctx context.Context, s *Server, by string) (string, error) {
+	said, err := s.ask(context.WithoutCancel(ctx), event.Stop{By: by}, "stopped and saved", func() bool {
+		select {
+		case <-s.o.Ended:
+			return true
+		default:
+			return false
 		}
-		if trouble := s.o.Lab.Snapshot().Err; err == nil && s.o.Lab.Snapshot().State == event.FailedState {
-			return "", errors.New(trouble)
-		}
-		return said, err
-	},
+	})
+	switch now := s.o.Lab.Snapshot(); {
+	case err != nil:
+		return "", err
+	case now.HandedOver:
+		return "", fmt.Errorf("the run has just moved to another process, and goes on there: pgrlab stop %s", shell.Word(s.dir()))
+	case now.State == event.FailedState:
+		return "", errors.New(now.Err)
+	}
+	return said, nil
 }
 
 // resume ends a pause. A parked run that cannot take its GPU again, one whose device is lost and one
@@ -250,11 +256,12 @@ func analyse(ctx context.Context, s *Server, by string) (string, error) {
 func (s *Server) ask(ctx context.Context, c event.Command, done string, shows func() bool) (string, error) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	_, stops := c.(event.Stop)
 	asked := false
 	for {
 		if !asked {
 			switch err := s.o.Lab.Send(c); {
-			case err == nil:
+			case err == nil, stops && errors.Is(err, event.ErrEnded):
 				asked = true
 			case !errors.Is(err, event.ErrBusy):
 				return "", err
@@ -264,7 +271,7 @@ func (s *Server) ask(ctx context.Context, c event.Command, done string, shows fu
 		if asked && shows() {
 			return s.at(done), nil
 		}
-		if _, stop := c.(event.Stop); ended && !stop {
+		if ended && !stops {
 			return "", event.ErrEnded
 		}
 		select {

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/tui"
 	"pgrlab/tui/pane"
 )
 
@@ -172,3 +173,51 @@ func (named) Read(string) ([]byte, error)  { return nil, fs.ErrNotExist }
 func (named) Replace(string, []byte) error { return nil }
 func (named) Remove(string) error          { return nil }
 func (named) Close() error                 { return nil }
+
+// stopper is a lab that is busy for some requests, and then ends.
+type stopper struct {
+	pane.Lab
+	busy  int
+	ended chan struct{}
+	end   event.Snapshot
+}
+
+func (s *stopper) Send(event.Command) error {
+	if s.busy--; s.busy >= 0 {
+		return event.ErrBusy
+	}
+	select {
+	case <-s.ended:
+		return event.ErrEnded
+	default:
+		close(s.ended)
+	}
+	return nil
+}
+
+func (s *stopper) Snapshot() *event.Snapshot { return &s.end }
+
+// A screen that is left with stop and save ends the run, also one that was too busy at first, and does not
+// say so of a run that trains on in another process.
+func TestGoodbyeOfAScreenThatStopsTheRun(t *testing.T) {
+	for _, c := range []struct {
+		busy  int
+		ended bool
+		end   event.Snapshot
+		want  answer
+	}{
+		{2, false, event.Snapshot{State: event.Finished, Step: 3, Steps: 9}, answer{Said: "stopped and saved at step 3 of 9: /runs/a"}},
+		{0, true, event.Snapshot{State: event.Finished, Step: 3, Steps: 9}, answer{Said: "stopped and saved at step 3 of 9: /runs/a"}},
+		{0, true, event.Snapshot{HandedOver: true}, answer{Error: "the run has just moved to another process, and goes on there: pgrlab stop /runs/a"}},
+		{0, true, event.Snapshot{State: event.FailedState, Err: "no room"}, answer{Error: "no room"}},
+	} {
+		l := &stopper{busy: c.busy, ended: make(chan struct{}), end: c.end}
+		if c.ended {
+			close(l.ended)
+		}
+		s := &Server{ctx: t.Context(), o: Options{Lab: l, Folder: named("/runs/a"), Ended: l.ended}}
+		if got := s.goodbye(hello{Name: "ana"}, tui.StopRequested, nil, false); got.Said != c.want.Said || got.Error != c.want.Error {
+			t.Errorf("%+v, want %+v", got, c.want)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 		conn.SetWriteDeadline(time.Now().Add(farewell))
 		writeFrame(conn, frameOutput, []byte(tui.RestoreSequence))
 	}
-	return s.goodbye(outcome, err, moves)
+	return s.goodbye(h, outcome, err, moves)
 }
 
 // note puts a line about a screen that may drive into the journal. Those that only watch come and go as
@@ -117,7 +117,7 @@ func (s *Server) left() time.Time {
 }
 
 // goodbye is the last message to a viewer.
-func (s *Server) goodbye(outcome tui.Outcome, err error, moves bool) answer {
+func (s *Server) goodbye(h hello, outcome tui.Outcome, err error, moves bool) answer {
 	snapshot := s.o.Lab.Snapshot()
 	at := fmt.Sprintf("step %d of %d", snapshot.Step, snapshot.Steps)
 	switch {
@@ -128,12 +128,11 @@ func (s *Server) goodbye(outcome tui.Outcome, err error, moves bool) answer {
 	case outcome == tui.Cancelled:
 		return answer{Said: fmt.Sprintf("%v: %s", context.Cause(s.ctx), s.dir()), Ended: over(snapshot)}
 	case outcome == tui.StopRequested:
-		select {
-		case <-s.o.Ended:
-		case <-s.ctx.Done():
+		said, err := stop(s.ctx, s, h.Name) // the lab may have been too busy for the screen's request, or have moved before it
+		if err != nil {
+			return answer{Error: err.Error()}
 		}
-		snapshot = s.o.Lab.Snapshot()
-		return answer{Said: fmt.Sprintf("stopped and saved after step %d of %d: %s", snapshot.Step, snapshot.Steps, s.dir())}
+		return answer{Said: said}
 	case over(snapshot):
 		return answer{Said: fmt.Sprintf("detached; the run has ended at %s: %s", at, s.dir())}
 	}
