@@ -400,7 +400,7 @@ func (f *fakeLab) Send(c event.Command) error {
 		if f.holds {
 			break
 		}
-		f.emit(event.TypeCheckpoint, event.Checkpointed{Obs: event.CheckpointObs{Path: "checkpoints/24000", Position: knob.After(f.step), Bytes: 41_000_000, Seconds: 0.3, StallS: 0.02, By: c.By}})
+		f.emit(event.TypeCheckpoint, event.Checkpointed{Obs: event.CheckpointObs{Path: "checkpoints/24000", Position: knob.After(f.step), Bytes: 41_000_000, Seconds: 0.3, StallS: 0.02, By: c.By, Refs: []string{c.Ref}}})
 	case event.Note:
 		f.emit(event.TypeNote, event.Noted{Text: c.Text, Obs: event.KnobObs{By: c.By}})
 	case event.Preview:

@@ -348,3 +348,33 @@ func TestLooksAreWrittenDown(t *testing.T) {
 		t.Errorf("%+v", looks)
 	}
 }
+
+// A fork and a what-if begin with the checkpoint that answers their request: one that was under way then
+// may be of a later step than the screen has seen, and yet lack a change.
+func TestAForkWaitsForItsOwnCheckpoint(t *testing.T) {
+	w := &fakeWhatIf{at: &pane.WhatIfState{}}
+	s, n := forking(t, 160, 45)
+	s.About.WhatIf = w
+	s.fake.holds = true
+	for _, key := range []string{"F", "4", "w", "enter"} {
+		s.Update(keyMsg(key))
+	}
+	var refs []string
+	for _, c := range s.fake.commands {
+		if c, is := c.(event.Checkpoint); is {
+			refs = append(refs, c.Ref)
+		}
+	}
+	older := event.CheckpointObs{Path: "checkpoints/24001", Position: knob.After(24_001), By: "cadence"}
+	s.fake.emit(event.TypeCheckpoint, event.Checkpointed{Obs: older})
+	s.settleForks()
+	if len(n.plans) > 0 || w.begun > 0 {
+		t.Fatalf("begun with an older checkpoint: forks %+v, what-ifs %d", n.plans, w.begun)
+	}
+	older.Refs = refs
+	s.fake.emit(event.TypeCheckpoint, event.Checkpointed{Obs: older})
+	s.settleForks()
+	if len(refs) != 2 || len(n.plans) != 1 || w.begun != 1 {
+		t.Errorf("of %q: forks %+v, what-ifs %d", refs, n.plans, w.begun)
+	}
+}

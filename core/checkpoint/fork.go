@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -15,41 +16,64 @@ import (
 	"pgrlab/core/version"
 )
 
+// Origin is a checkpoint that forks go on from. All forks of one Origin have the same state, also if
+// the file is replaced meanwhile by one of the same position.
+type Origin struct {
+	from run.Found
+	ck   *run.Checkpoint
+}
+
+// Open reads a checkpoint of a run of c.
+func Open(c config.Config, from run.Found) (*Origin, error) {
+	ck, err := run.LoadCheckpoint(from.Path, Limit(&c))
+	if err != nil {
+		return nil, fmt.Errorf("fork %s: %w", from.Path, err)
+	}
+	return &Origin{from, ck}, nil
+}
+
+// Fork opens a checkpoint and makes one fork of it.
+func Fork(c config.Config, doc []byte, from run.Found, set []string, dir string) (said string, err error) {
+	o, err := Open(c, from)
+	if err != nil {
+		return "", err
+	}
+	return o.Fork(c, doc, set, dir)
+}
+
 // Fork makes the folder of a new run that goes on from a checkpoint of another one, with
 // knobs changed there; the elements of set are "knob=value" or "knob=value!". c is the new
 // run's configuration, equal to the parent's except for the seed, and doc is the content of
 // config.toml. lab.Restore begins the run. The folder shares the parent's data on disk, and
 // exists completely or not at all, whatever ends the process. The checkpoint is kept as long
 // as the parent exists; if the parent cannot be written to, said is the reason why it is not.
-func Fork(c config.Config, doc []byte, from run.Found, set []string, dir string) (said string, err error) {
-	if err := fork(c, doc, from, set, dir); err != nil {
-		return "", fmt.Errorf("fork %s: %w", from.Path, err)
+func (o *Origin) Fork(c config.Config, doc []byte, set []string, dir string) (said string, err error) {
+	if err := o.fork(c, doc, set, dir); err != nil {
+		return "", fmt.Errorf("fork %s: %w", o.from.Path, err)
 	}
-	if err := run.Keep(from.Path, "fork "+dir); err != nil {
+	if err := run.Keep(o.from.Path, "fork "+dir); err != nil {
 		said = fmt.Sprintf("%s: the fork is whole without it", err)
 	}
 	return said, nil
 }
 
-func fork(c config.Config, doc []byte, from run.Found, set []string, dir string) error {
-	ck, err := run.LoadCheckpoint(from.Path, Limit(&c))
+func (o *Origin) fork(c config.Config, doc []byte, set []string, dir string) error {
+	ck := *o.ck
+	ck.Sections = slices.Clone(ck.Sections)
+	position, err := branch(&c, &ck, set)
 	if err != nil {
 		return err
 	}
-	position, err := branch(&c, ck, set)
-	if err != nil {
-		return err
-	}
-	parent := filepath.Dir(filepath.Dir(from.Path))
+	parent := filepath.Dir(filepath.Dir(o.from.Path))
 	folder, err := run.Build(dir, doc)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
 	note := run.Line{Type: event.TypeNote, Step: ck.Step, Member: run.NoMember, WallS: float64(ck.WallS), Body: event.Noted{
-		Text: event.ForkedAt + position.String(), Obs: event.KnobObs{By: from.Path},
+		Text: event.ForkedAt + position.String(), Obs: event.KnobObs{By: o.from.Path},
 	}}
-	if err := folder.Inherit(parent, ck, note); err != nil {
+	if err := folder.Inherit(parent, &ck, note); err != nil {
 		return err
 	}
 	return folder.Publish()
@@ -132,14 +156,11 @@ func (l *Loop) changed(c *config.Config, at knob.Position, set []string) (change
 	return changes, nil
 }
 
-// Changes returns the changes of set as they would be made from a checkpoint of a run of c, with the
-// values that the knobs have there.
-func Changes(c config.Config, from run.Found, set []string) ([]event.ForkedChange, error) {
-	ck, err := run.LoadCheckpoint(from.Path, Limit(&c))
-	if err != nil {
-		return nil, fmt.Errorf("fork %s: %w", from.Path, err)
-	}
-	s, err := loopOf(ck)
+// Changes returns the changes of set as they would be made from there in a run of c, with the values that
+// the knobs have there.
+func (o *Origin) Changes(c config.Config, set []string) ([]event.ForkedChange, error) {
+	from := o.from
+	s, err := loopOf(o.ck)
 	if err != nil {
 		return nil, fmt.Errorf("fork %s: %w", from.Path, err)
 	}

@@ -61,9 +61,12 @@ type Resume struct {
 // Stop saves and ends the run; Run returns nil.
 type Stop struct{ By string }
 
-// Checkpoint saves the run where it is. The answer is the event Checkpointed, sent
-// when the checkpoint is on the disk.
-type Checkpoint struct{ By string }
+// Checkpoint saves the run where it is. The answer is the event Checkpointed with Ref among its Refs,
+// sent when the checkpoint is on the disk: one that was being written already is of an earlier state.
+type Checkpoint struct {
+	Ref string // chosen by the sender, as SetKnob.ID; "": the sender waits for no answer
+	By  string
+}
 
 // Note writes a line into the journal.
 type Note struct{ Text, By string }

@@ -24,6 +24,7 @@ type CheckpointObs struct {
 	Seconds  run.Float     `json:"seconds,omitempty"` // time until it was on the disk
 	StallS   run.Float     `json:"stall_s,omitempty"` // the part of these seconds in which training stood still
 	By       string        `json:"by,omitempty"`
+	Refs     []string      `json:"refs,omitempty"`    // the requests that it answers
 	Limited  string        `json:"limited,omitempty"` // what a limit on the disk has cost since the checkpoint before, or why older ones could not be removed
 	Error    string        `json:"error,omitempty"`
 }

@@ -43,7 +43,8 @@ type capture struct {
 	by       string
 	begun    time.Time
 	stall    time.Duration
-	stays    bool // on the disk, because of a change after it
+	refs     []string // of the requests that it answers
+	stays    bool     // on the disk, because of a change after it
 }
 
 // The authors of the checkpoints that stay on the disk.
@@ -67,6 +68,7 @@ type checkpointer struct {
 	totals  []uint64 // rows of each log that the writer has
 	busy    *capture // under way; nil: none
 	due     string   // the author of one to be taken as soon as the writer is free
+	refs    []string // of requests that the next one answers
 	asked   string   // the author of the one that failed for want of room
 	refused struct { // when that was, and what was free
 		free int64
@@ -200,6 +202,7 @@ func (k *checkpointer) take(by string) error {
 	at := k.place.position
 	if k.lastStep.onDisk(at) {
 		k.due = ""
+		k.answerRest(by)
 		return nil
 	}
 	if k.busy != nil || len(k.journal.backlog) > 0 {
@@ -209,11 +212,12 @@ func (k *checkpointer) take(by string) error {
 	k.due = ""
 	c, err := k.capture(by)
 	if err != nil {
-		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: at, By: by, Error: err.Error()}})
+		k.answer(by, err.Error())
 		k.last = k.now()
 		return err
 	}
 	k.last, k.at = k.now(), at
+	c.refs, k.refs = k.refs, nil
 	k.submit(c)
 	return nil
 }
@@ -249,7 +253,7 @@ func (k *checkpointer) report(r run.Written) {
 	c := k.busy
 	k.busy, k.totals = nil, r.Totals
 	obs := event.CheckpointObs{
-		Path: r.Path, Position: c.position, Bytes: r.Bytes, By: c.by,
+		Path: r.Path, Position: c.position, Bytes: r.Bytes, By: c.by, Refs: c.refs,
 		Seconds: run.Float(k.now().Sub(c.begun).Seconds()), StallS: run.Float(c.stall.Seconds()),
 	}
 	if r.Err == nil {
@@ -271,6 +275,8 @@ func (k *checkpointer) report(r run.Written) {
 	waits := run.IsFull(r.Err) && c.by != byEnd
 	if said := waits && k.asked != "" || c.by == byCadence && obs.Error == k.failed; !said {
 		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
+	} else {
+		k.refs = append(c.refs, k.refs...)
 	}
 	k.asked, k.failed = "", obs.Error
 	if waits {
@@ -294,22 +300,6 @@ func (k *checkpointer) mayFit() bool {
 	return k.room(k.writer.Folder().Dir()) > k.refused.free || k.now().Sub(k.refused.at) >= refusedEvery
 }
 
-// onDemand takes a checkpoint because someone asked for one.
-func (k *checkpointer) onDemand(by string) {
-	if by == "" {
-		by = "command"
-	}
-	at := k.place.position
-	switch {
-	case k.writer == nil:
-		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: at, By: by, Error: "the run has no folder"}})
-	case k.lastStep.onDisk(at):
-		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Path: k.path, Position: k.saved, By: by}})
-	default:
-		k.take(by)
-	}
-}
-
 // errJournal says that there can be no checkpoint, because the lines before it are not on the disk.
 var errJournal = errors.New("save run: the disk does not take the journal")
 
@@ -320,6 +310,7 @@ func (k *checkpointer) atEnd() error {
 	}
 	k.settle()
 	if k.lastStep.marked && k.place.position == knob.After(k.place.Step) { // the place where a longer run goes on is on the disk
+		k.answerRest(byEnd)
 		return k.lastStep.unsaved
 	}
 	if k.journal.flush(); len(k.journal.backlog) > 0 { // the disk may take it now, before anybody has looked

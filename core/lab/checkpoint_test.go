@@ -12,7 +12,7 @@ import (
 )
 
 // A checkpoint that is asked for while another one is written is taken after that one, and the journal
-// says of each where and for whom it was taken.
+// says of each where and for whom it was taken, and which requests it answers.
 func TestOneCheckpointIsWrittenAtATime(t *testing.T) {
 	c := newWorld().config()
 	folder := createdWith(t, filepath.Join(t.TempDir(), "run"), docOf(c))
@@ -31,8 +31,9 @@ func TestOneCheckpointIsWrittenAtATime(t *testing.T) {
 	for i, by := range []string{"ana", "bob"} {
 		l.x.Step = 10 + i
 		l.x.position = knob.After(l.x.Step)
-		k.onDemand(by)
+		k.onDemand(event.Checkpoint{Ref: "of " + by, By: by})
 	}
+	k.onDemand(event.Checkpoint{Ref: "another", By: "bob"})
 	close(written)
 	k.settle()
 	k.consider()
@@ -40,9 +41,9 @@ func TestOneCheckpointIsWrittenAtATime(t *testing.T) {
 	found, _ := bodies[event.Checkpointed](l)
 	got := ""
 	for _, b := range found {
-		got += fmt.Sprintf("%s by %s %s\n", b.Obs.Position, b.Obs.By, b.Obs.Error)
+		got += fmt.Sprintf("%s by %s for %q %s\n", b.Obs.Position, b.Obs.By, b.Obs.Refs, b.Obs.Error)
 	}
-	if want := "10 by ana \n11 by bob \n"; got != want || found[0].Obs.Path == found[1].Obs.Path {
+	if want := "10 by ana for [\"of ana\"] \n11 by bob for [\"of bob\" \"another\"] \n"; got != want || found[0].Obs.Path == found[1].Obs.Path {
 		t.Errorf("written: %+v, want\n%s", found, want)
 	}
 }

@@ -194,7 +194,7 @@ func (ctl *control) handle(c sent) {
 	case event.HandOver:
 		ctl.handOver(c)
 	case event.Checkpoint:
-		ctl.checkpoints.onDemand(c.By)
+		ctl.checkpoints.onDemand(c)
 	case event.Note:
 		ctl.steering.note(c.Text, ctl.steering.obs(c.By, "", at))
 	case event.Fork:

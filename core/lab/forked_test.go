@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -76,7 +77,11 @@ func TestForksWithoutAChangeRedoTheSame(t *testing.T) {
 		"p_uncond=0.5! ratio=0.5": "p_uncond=0.25!",
 		"":                        "",
 	} {
-		changes, err := checkpoint.Changes(c, found[0], strings.Fields(set))
+		origin, err := checkpoint.Open(c, found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes, err := origin.Changes(c, strings.Fields(set))
 		if err != nil {
 			t.Errorf("%s: %v", set, err)
 			continue
@@ -87,6 +92,45 @@ func TestForksWithoutAChangeRedoTheSame(t *testing.T) {
 		}
 		if _, err := checkpoint.Fork(c, []byte("seed = 8\n"), found[0], sham, filepath.Join(top, "sham of "+set)); err != nil {
 			t.Errorf("%s: %v", set, err)
+		}
+	}
+}
+
+// All forks of a plan begin with one state, also if the file of their checkpoint is replaced meanwhile.
+func TestForksBeginAlike(t *testing.T) {
+	c, top := newWorld().config(), t.TempDir()
+	parent := filepath.Join(top, "parent")
+	diskRun(t, c, parent, 0)
+	found, err := run.Checkpoints(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin, err := checkpoint.Open(c, found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []byte
+	for i, set := range [][]string{{"guidance=3"}, {"guidance=3"}} {
+		dir := filepath.Join(top, fmt.Sprint(i))
+		if _, err := origin.Fork(c, []byte("seed = 8\n"), set, dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(found[0].Path, []byte("another one"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		forks, err := run.Checkpoints(dir)
+		if err != nil || len(forks) != 1 {
+			t.Fatal(forks, err)
+		}
+		ck, err := run.LoadCheckpoint(forks[0].Path, checkpoint.Limit(&c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		loop, _ := ck.Section(checkpoint.SectionLoop)
+		if i == 0 {
+			first = loop
+		} else if !bytes.Equal(loop, first) {
+			t.Error("the second fork has another state than the first")
 		}
 	}
 }

@@ -196,26 +196,20 @@ func (s *Server) savedAs(now *event.Snapshot) *event.CheckpointObs {
 	return nil
 }
 
-// checkpoint saves the run and waits until the checkpoint is on the disk. A checkpoint that was
-// being written at the time of the request does not count.
+// checkpoint saves the run and waits until the checkpoint is on the disk.
 func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
-	from, others := len(s.o.Lab.Events(0)), 0
+	from, ref := len(s.o.Lab.Events(0)), fmt.Sprintf("checkpoint %d", time.Now().UnixNano())
 	var found *event.CheckpointObs
 	failed := ""
-	_, err := s.ask(ctx, event.Checkpoint{By: by}, "", func() bool {
+	_, err := s.ask(ctx, event.Checkpoint{Ref: ref, By: by}, "", func() bool {
 		for _, e := range s.since(&from) {
 			if failed = event.Refusal(e, "checkpoint"); failed != "" {
 				return true
 			}
-			c, is := e.Body.(event.Checkpointed)
-			if !is {
-				continue
-			}
-			if c.Obs.By == by || others > 0 {
+			if c, is := e.Body.(event.Checkpointed); is && slices.Contains(c.Obs.Refs, ref) {
 				found = &c.Obs
 				return true
 			}
-			others++
 		}
 		return false
 	})

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func (g *garage) Events(from int) []event.Event { return g.events[from:] }
 
 func (g *garage) Send(c event.Command) error {
 	if g.gone != "" {
-		request := map[event.Command]string{event.Park{By: "ana"}: "park", event.Resume{By: "ana"}: "resume", event.Checkpoint{By: "ana"}: "checkpoint"}[c]
+		request := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", c), "event."))
 		g.events = append(g.events, event.Event{Index: len(g.events), Body: event.Refused{Knob: request, Reason: g.gone, By: "ana"}})
 		return nil
 	}

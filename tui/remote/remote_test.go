@@ -68,7 +68,7 @@ func TestCommandsAreSigned(t *testing.T) {
 	h := NewViewers(func(int) {})
 	a, b := h.Join("a"), h.Join("b")
 	r := &recorder{}
-	all := []event.Command{event.SetKnob{Knob: "guidance"}, event.Undo{ID: 3}, event.Pause{}, event.Resume{}, event.Stop{}, event.Checkpoint{}, event.Note{Text: "x"}, event.Preview{ID: "p"}}
+	all := []event.Command{event.SetKnob{Knob: "guidance"}, event.Undo{ID: 3}, event.Pause{}, event.Resume{}, event.Stop{}, event.Checkpoint{Ref: "fork 1"}, event.Note{Text: "x"}, event.Preview{ID: "p"}}
 	for _, c := range all {
 		if err := b.Lab(r).Send(c); err == nil || err.Error() != "a drives: D takes over" {
 			t.Errorf("%T: %v", c, err)
@@ -78,7 +78,7 @@ func TestCommandsAreSigned(t *testing.T) {
 		}
 	}
 	want := []event.Command{event.SetKnob{Knob: "guidance", By: "a"}, event.Undo{ID: 3, By: "a"}, event.Pause{By: "a"}, event.Resume{By: "a"},
-		event.Stop{By: "a"}, event.Checkpoint{By: "a"}, event.Note{Text: "x", By: "a"}, event.Preview{ID: "p"}}
+		event.Stop{By: "a"}, event.Checkpoint{Ref: "fork 1", By: "a"}, event.Note{Text: "x", By: "a"}, event.Preview{ID: "p"}}
 	if !slices.Equal(r.sent, want) {
 		t.Errorf("%v", r.sent)
 	}

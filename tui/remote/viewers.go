@@ -223,7 +223,8 @@ func signed(c event.Command, by string) event.Command {
 	case event.Stop:
 		return event.Stop{By: by}
 	case event.Checkpoint:
-		return event.Checkpoint{By: by}
+		c.By = by
+		return c
 	case event.AnalyseNow:
 		return event.AnalyseNow{By: by}
 	case event.Ground:

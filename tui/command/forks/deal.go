@@ -64,7 +64,11 @@ func taken(prefix string, seed uint64) bool {
 // c. Half of them get the changes of set; if these make something again, so do the others. It returns
 // what it has made also with an error; say gets messages for the person.
 func Make(c config.Config, from run.Found, set []string, n int, prefix string, say func(string)) (made event.Forked, err error) {
-	if made.Changes, err = checkpoint.Changes(c, from, set); err != nil {
+	origin, err := checkpoint.Open(c, from)
+	if err != nil {
+		return made, err
+	}
+	if made.Changes, err = origin.Changes(c, set); err != nil {
 		return made, err
 	}
 	for _, c := range made.Changes {
@@ -87,7 +91,7 @@ func Make(c config.Config, from run.Found, set []string, n int, prefix string, s
 		if err != nil {
 			return made, err
 		}
-		said, err := checkpoint.Fork(c, doc, from, turned, f.Dir)
+		said, err := origin.Fork(c, doc, turned, f.Dir)
 		if err != nil {
 			return made, err
 		}

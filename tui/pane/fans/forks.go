@@ -2,6 +2,7 @@ package fans
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ import (
 type forkGroup struct {
 	pane.ForkPlan
 	forked   event.Forked // what the journal says of them
-	asked    int          // the env step at which the fork was requested
+	asked    string       // the Ref of the request for its checkpoint
 	Children []ChildRun
 
 	result fan.Result // of these children and of those of earlier groups that ask the same
@@ -171,11 +172,11 @@ func (p *Pane) fork(b forkGroup) tea.Cmd {
 	if saved {
 		return p.makeChildren(b)
 	}
-	if err := p.Lab.Send(event.Checkpoint{By: Forker}); err != nil {
+	b.asked = fmt.Sprintf("%s %d", Forker, p.Now().UnixNano())
+	if err := p.Lab.Send(event.Checkpoint{Ref: b.asked, By: Forker}); err != nil {
 		p.Refuse(err.Error())
 		return nil
 	}
-	b.asked = p.Snap.Step
 	p.saving = &b
 	p.Tell("saving at the end of this slice, then forking")
 	return nil
@@ -202,8 +203,8 @@ func (p *Pane) Event(e event.Event) {
 		return
 	}
 	c, ok := e.Body.(event.Checkpointed)
-	if !ok || b == nil || c.Obs.Position.Step < b.asked {
-		return // an older checkpoint
+	if !ok || b == nil || !slices.Contains(c.Obs.Refs, b.asked) {
+		return // an older checkpoint: it may lack a change that was made before the fork
 	}
 	p.saving = nil
 	if c.Obs.Error != "" {

@@ -38,7 +38,7 @@ func (p *Pane) status(w int) (out []string) {
 		}
 	}
 	switch {
-	case p.saving:
+	case p.asked != "":
 		say(t.Warn, "saving the run at the end of this slice")
 	case s.Under && s.Begun.IsZero():
 		say(t.Warn, "reading the checkpoint of step "+format.Count(s.Step))

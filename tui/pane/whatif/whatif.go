@@ -5,6 +5,7 @@ package whatif
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -22,8 +23,7 @@ const sender = "what-if"
 // Pane is the what-if of a run: what it would take, its progress, and its table.
 type Pane struct {
 	*pane.Run
-	saving bool              // the run was asked for a checkpoint to begin with
-	asked  int               // the env step of that request
+	asked  string            // the Ref of the request for a checkpoint to begin with; "": none waits
 	failed error             // the error of the last attempt
 	seen   *pane.WhatIfState // the state as last drawn
 	top    int               // lines scrolled away at the top
@@ -134,7 +134,7 @@ func (p *Pane) begin() tea.Cmd {
 		p.Tell(err.Error())
 		return nil
 	}
-	if p.saving || p.About.WhatIf.State().Under {
+	if p.asked != "" || p.About.WhatIf.State().Under {
 		p.Tell("a what-if is under way: s stops it")
 		return nil
 	}
@@ -143,11 +143,12 @@ func (p *Pane) begin() tea.Cmd {
 	if p.Ended() {
 		return p.compute
 	}
-	if err := p.Lab.Send(event.Checkpoint{By: sender}); err != nil {
+	ref := fmt.Sprintf("%s %d", sender, p.Now().UnixNano())
+	if err := p.Lab.Send(event.Checkpoint{Ref: ref, By: sender}); err != nil {
 		p.failed = err
 		return nil
 	}
-	p.saving, p.asked = true, p.Snap.Step
+	p.asked = ref
 	return nil
 }
 
@@ -159,16 +160,16 @@ func (p *Pane) compute() tea.Msg {
 
 // Event starts the what-if from the checkpoint that was requested, or gives it up if that was refused.
 func (p *Pane) Event(e event.Event) {
-	if why := event.Refusal(e, "checkpoint"); p.saving && why != "" {
-		p.saving, p.failed = false, errors.New(why)
+	if why := event.Refusal(e, "checkpoint"); p.asked != "" && why != "" {
+		p.asked, p.failed = "", errors.New(why)
 		p.redraw()
 		return
 	}
 	c, ok := e.Body.(event.Checkpointed)
-	if !ok || !p.saving || c.Obs.Position.Step < p.asked {
+	if !ok || p.asked == "" || !slices.Contains(c.Obs.Refs, p.asked) {
 		return // an older checkpoint
 	}
-	p.saving = false
+	p.asked = ""
 	if c.Obs.Error != "" {
 		p.failed = errors.New(c.Obs.Error)
 	} else {
@@ -182,8 +183,8 @@ func (p *Pane) stop() tea.Cmd {
 	switch {
 	case p.Watching():
 		p.Tell(p.ErrNotDriving().Error())
-	case p.saving:
-		p.saving = false
+	case p.asked != "":
+		p.asked = ""
 		p.redraw()
 	case p.About.WhatIf == nil || !p.About.WhatIf.State().Under:
 		p.Tell("no what-if is under way: enter begins one")
