@@ -378,3 +378,25 @@ func TestAForkWaitsForItsOwnCheckpoint(t *testing.T) {
 		t.Errorf("of %q: forks %+v, what-ifs %d", refs, n.plans, w.begun)
 	}
 }
+
+// The run is held where the forks train: they may be over before the screen has seen that.
+func TestTheRunIsHeldForForks(t *testing.T) {
+	s, _ := forking(t, 160, 45)
+	var held error
+	asked := 0
+	s.About.Hold = func() error { asked++; return held }
+	s.Update(keyMsg("F"))
+	s.Update(keyMsg("4"))
+	s.settleForks()
+	s.typeLine("pane fan")
+	s.press("h")
+	if asked != 1 {
+		t.Fatalf("asked for %d times", asked)
+	}
+	held = pane.ErrNoForks
+	s.press("h")
+	s.contains(t, "no forks are being trained")
+	if c, is := s.lastCommand().(event.Pause); is {
+		t.Errorf("sent %+v", c)
+	}
+}

@@ -93,6 +93,9 @@ type About struct {
 	// that another process trains or that this one does already.
 	GoOn func([]Child) ([]Child, error)
 
+	// Hold makes the run wait until the children that train are over; without any it returns ErrNoForks.
+	Hold func() error
+
 	// Look writes into the journal what children showed; nil: it is not kept. It is called outside the
 	// event loop.
 	Look func(event.Looked) error
@@ -176,6 +179,9 @@ type Child struct {
 
 // ErrStopped is wrapped by the reason why a child trains no longer that can go on.
 var ErrStopped = errors.New("stopped before its end")
+
+// ErrNoForks: the run cannot be held for forks.
+var ErrNoForks = errors.New("no forks are being trained: there is nothing to hold the run for")
 
 // ForkFolder is the folder of a fork that the journal of a run names; "" if it does not lie beside that
 // of the run. The last part of folder is the run's own name (run.Named).

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
+	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -71,20 +72,54 @@ const forkSender = "fan"
 func (s *session) release(over func()) {
 	over()
 	s.holds.end(func() {
-		_ = s.lab.Send(event.Resume{By: forkSender, Of: forkSender}) // a run that has ended needs none
+		_ = s.deliver(event.Resume{By: forkSender, Of: forkSender}) // a run that has ended needs none
 	})
 }
 
-// holds counts the groups of forks that train.
-type holds struct{ n atomic.Int32 }
+// hold makes the run wait until the forks that train are over.
+func (s *session) hold() error {
+	return s.holds.during(func() error { return s.lab.Send(event.Pause{By: forkSender, Passing: true}) })
+}
 
-func (h *holds) begin() { h.n.Add(1) }
+// deliver sends a command that must not be lost, until the lab has room for it.
+func (s *session) deliver(c event.Command) error {
+	for {
+		if err := s.lab.Send(c); !errors.Is(err, event.ErrBusy) {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// holds counts the groups of forks that train.
+type holds struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (h *holds) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.n++
+}
 
 // end is the end of a group, and calls last if no other trains.
 func (h *holds) end(last func()) {
-	if h.n.Add(-1) == 0 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.n--; h.n == 0 {
 		last()
 	}
+}
+
+// during calls do while a group trains, whose end comes after that.
+func (h *holds) during(do func() error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.n == 0 {
+		return pane.ErrNoForks
+	}
+	return do()
 }
 
 // noteForks writes into the journal which forks were made, also if the run is over.
@@ -110,7 +145,7 @@ func (s *session) noteLook(l event.Looked) error {
 
 // noteOf has the lab write a line, or writes it after the end of the run.
 func (s *session) noteOf(c event.Command, kind string, body any) (ended bool, err error) {
-	if err = s.lab.Send(c); !errors.Is(err, event.ErrEnded) {
+	if err = s.deliver(c); !errors.Is(err, event.ErrEnded) {
 		return false, err
 	}
 	<-s.ended // its folder is closed

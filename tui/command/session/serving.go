@@ -83,7 +83,7 @@ func (s *session) shown() tui.Options {
 	return tui.Options{
 		About: pane.About{
 			Config: s.config, Folder: run.Named(s.folder.Dir()), References: replay.References(s.config), Untrained: replay.Untrained(s.config), Alike: s.alike, Draw: s.draw, Device: s.device(),
-			Fork: s.fork, GoOn: s.goOn, Look: s.noteLook, Pace: func() pane.ForkPace { return forks.Pace(s.threads, s.startup, s.place.GPU != nil) },
+			Fork: s.fork, GoOn: s.goOn, Hold: s.hold, Look: s.noteLook, Pace: func() pane.ForkPace { return forks.Pace(s.threads, s.startup, s.place.GPU != nil) },
 			WhatIf: s.whatIf, Ground: s.ground(),
 			Names: s.names(), Choices: s.task.Choices, GPU: s.use.Load,
 		},

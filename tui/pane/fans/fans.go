@@ -119,20 +119,20 @@ func (p *Pane) draw() {
 	p.Changed()
 }
 
-// fanSender names the holder of the run for forks.
-const fanSender = "fan"
-
 // hold makes the run wait until the forks are done, or ends that.
 func (p *Pane) hold() tea.Cmd {
 	b := p.newest()
-	if b == nil || b.over() || !b.live() {
-		p.Tell("no forks are being trained: there is nothing to hold the run for")
-		return nil
-	}
-	if p.Paused() {
+	switch {
+	case b == nil || b.over() || !b.live() || p.About.Hold == nil:
+		p.Tell(pane.ErrNoForks.Error())
+	case p.Watching():
+		p.Tell(p.ErrNotDriving().Error())
+	case p.Paused():
 		return p.Report(p.Lab.Send(event.Resume{By: steer.Sender}))
+	default:
+		return p.Report(p.About.Hold())
 	}
-	return p.Report(p.Lab.Send(event.Pause{By: fanSender, Passing: true}))
+	return nil
 }
 
 // goOn trains the newest forks on that stopped before their end.
