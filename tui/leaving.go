@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -178,17 +179,18 @@ func (l *leaving) interrupt() tea.Cmd {
 }
 
 // stop asks the lab to save and end. If the lab is too busy to take the request, the caller of Run
-// ends it on StopRequested.
+// asks again on StopRequested.
 func (l *leaving) stop() tea.Cmd {
 	if l.Watching() {
 		return l.leave()
 	}
-	l.stopRequested = true
 	if l.Lab != nil {
-		if err := l.Lab.Send(event.Stop{By: steer.Sender}); err != nil {
-			l.Refuse(err.Error())
+		err := l.Lab.Send(event.Stop{By: steer.Sender})
+		if err != nil && !errors.Is(err, event.ErrBusy) && !errors.Is(err, event.ErrEnded) {
+			return l.Report(err) // another screen has just taken over
 		}
 	}
+	l.stopRequested = true
 	return l.leave()
 }
 

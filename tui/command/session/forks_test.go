@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,10 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/core/testing/tiny"
 	"pgrlab/presets"
+	"pgrlab/tui"
 	"pgrlab/tui/pane"
 )
 
@@ -156,5 +159,38 @@ func TestForksThatTrainAreLeftAlone(t *testing.T) {
 	s.forks.Wait()
 	if len(begun) != 1 {
 		t.Errorf("%d processes were begun", len(begun))
+	}
+}
+
+// A run whose screen was left with stop and save ends, also if the lab had no room for the request then.
+func TestABusyRunIsStopped(t *testing.T) {
+	c := tiny.Config()
+	c.Steps = 1_000_000
+	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := lab.New(t.Context(), c, tiny.Task(), tiny.Device(t), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		err = l.Send(event.Watch{})
+	}
+	s := &session{config: c, task: tiny.Task(), folder: folder, lab: l, ended: make(chan struct{})}
+	s.newServing()
+	s.viewer = s.viewers.Join("screen")
+	begin := newBeginning(func() error {
+		go func() {
+			defer close(s.ended)
+			s.err = l.Run(t.Context())
+		}()
+		return nil
+	})
+	if err := begin.do(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.afterScreen(t.Context(), begin, tui.StopRequested, nil, io.Discard, nil); err != nil {
+		t.Error(err)
 	}
 }

@@ -142,7 +142,10 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		return s.leave(ctx, p)
 	}
 	switch outcome {
-	case tui.StopRequested, tui.StopAllRequested, tui.Cancelled:
+	case tui.StopRequested, tui.StopAllRequested:
+		p.Say("saving")
+		_ = s.deliver(event.Stop{By: "screen"}) // it may have been too busy for that of the screen; a run that has ended needs none
+	case tui.Cancelled:
 		p.Say("saving")
 	default:
 		s.lab.Send(event.Detach{By: "screen", Reason: outcome.String()}) // if the mailbox is full only the note is lost
