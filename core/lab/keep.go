@@ -21,7 +21,8 @@ func (k *checkpointer) keepsStep() bool {
 
 // beforeChange takes a checkpoint before a change made by hand during the run, if the last one
 // is old. It stays on the disk, so that the run can go back to its state before the change, or be forked
-// there.
+// there. One that is taken later in the same pause replaces it: its state is that before, but for what an
+// undo puts back.
 func (k *checkpointer) beforeChange() {
 	switch {
 	case k.writer == nil:
