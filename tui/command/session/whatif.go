@@ -186,7 +186,9 @@ func (w *whatIf) Hold() error {
 // release ends the pause for a what-if that is over, unless another one has taken its place.
 func (w *whatIf) release() {
 	if w.state.Held {
-		_ = w.send(event.Resume{By: whatIfSender, Of: whatIfSender}) // a run that has ended needs none
+		for errors.Is(w.send(event.Resume{By: whatIfSender, Of: whatIfSender}), event.ErrBusy) { // a run that has ended needs none
+			time.Sleep(10 * time.Millisecond)
+		}
 	}
 	w.change(func(s *pane.WhatIfState) { s.Under, s.Held = false, false })
 }
