@@ -51,7 +51,7 @@ func TestTheCommandsOfDreams(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string][]string{
-		"dreams/a": {`"relevance":"curiosity"`, `"dynamics":`, "the run itself at 60: s' error "}, "dreams/b": {`"relevance":"count"`}, "dreams/c": {`"task":"cartpole-swingup"`, `"dynamics":`},
+		"dreams/a": {`"relevance":"curiosity"`, `"dynamics":`, "the run itself at 60: s'-s error "}, "dreams/b": {`"relevance":"count"`}, "dreams/c": {`"task":"cartpole-swingup"`, `"dynamics":`},
 	} {
 		journal, err := os.ReadFile(dir + "/events.jsonl")
 		for _, w := range want {
