@@ -237,3 +237,12 @@ func (h *Histogram) Edge(i int) float64 {
 	}
 	return h.Low + (h.High-h.Low)*part
 }
+
+// TrainingSpeed is how many critic updates are made in a second of env steps, without evaluations and
+// refits; 0: unknown, or none is made now.
+func (s *Snapshot) TrainingSpeed() float64 {
+	if s.UpdatesPerSec <= 0 || s.StepTime <= 0 {
+		return 0
+	}
+	return s.Knobs["utd"].Number / s.StepTime.Seconds()
+}

@@ -96,13 +96,10 @@ func (s *session) send(c event.Command) error {
 	return event.ErrEnded
 }
 
-// speed is how many critic updates the run makes in a second of env steps, without evaluations and refits; 0:
-// unknown.
+// speed is the run's TrainingSpeed; 0: unknown.
 func (s *session) speed() float64 {
 	if l := s.live.Load(); l != nil {
-		if now := l.Snapshot(); now.UpdatesPerSec > 0 && now.StepTime > 0 {
-			return now.Knobs["utd"].Number / now.StepTime.Seconds()
-		}
+		return l.Snapshot().TrainingSpeed()
 	}
 	return 0
 }

@@ -105,10 +105,7 @@ func (p *Pane) propose(say func(theme.Ink, string)) {
 	plan, updates, usual := p.About.WhatIf.Plan()
 	say(t.Text, "What if the agent had other rows to learn from? The run is saved, and beside it the agent is trained on from there: with real rows only, with unprioritized D_syn, and with D_syn as this run asks for it; D_syn as the generator makes it, and with the simulator's s' and r for the same s and a. A table separates which rows are asked for from how well they are made.")
 	cost := fmt.Sprintf("%d updates, %d repeats, %d episodes: about %s critic updates of work", plan.Updates, plan.Repeats, plan.Episodes, format.Count(updates))
-	speed := 0.0
-	if p.Snap.UpdatesPerSec > 0 && p.Snap.StepTime > 0 {
-		speed = p.Snap.Knobs["utd"].Number / p.Snap.StepTime.Seconds()
-	}
+	speed := p.Snap.TrainingSpeed()
 	if speed > 0 {
 		cost += fmt.Sprintf(", %s or more at this run's speed", format.Duration(format.Seconds(float64(updates)/speed)))
 	}
